@@ -7,15 +7,15 @@ import { ConfirmIdentity } from './parts/confirm-identity.tsx';
 import { Frame } from './parts/frame.tsx';
 import { LinkButton } from './parts/button.tsx';
 import { Page } from './parts/page.tsx';
-import { isEnough, RoleToAct } from './parts/rights.tsx';
+import { isAtLeast, RequiredRole } from './parts/roles.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { Toasts } from './parts/toasts.tsx';
 import { PAGES } from './pages.ts';
-import { Scoped } from './scope/scoped.tsx';
+import { ScopeGate } from './scope/scope-gate.tsx';
 import { SignIn } from './sign-in.tsx';
 import { shellWords as words } from './words/shell.ts';
 
-/** The console: the page of the address for whom is signed in, else the sign-in. `codes` are those of the link that was opened. */
+/** The console: the page at the current address, or the sign-in. `codes` are those of the opened link. */
 export function App({ codes }: { codes: LinkCodes }): ReactNode {
   return (
     <>
@@ -25,7 +25,7 @@ export function App({ codes }: { codes: LinkCodes }): ReactNode {
   );
 }
 
-/** The page of a program that has sent somebody here to sign in; no other address is gone to. */
+/** The consent page that sent someone here to sign in. Any other `return_to` is ignored: it could lead anywhere. */
 function returnPath(): string | null {
   const path = new URLSearchParams(location.search).get('return_to') ?? '';
   return /^\/oauth\/[\w/-]+$/.test(path) ? path : null;
@@ -45,18 +45,18 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
   const person = session.data;
   return (
     <>
-      <Scoped key={person.organization.id} session={person}>
+      <ScopeGate key={person.organization.id} session={person}>
         {(scope) => (
           <Frame session={person} scope={scope}>
             <Suspense fallback={<Loading />}>
               <Switch>
-                {PAGES.map(({ path, acts = 'operator', reads = 'viewer', page: PageOf }) => (
+                {PAGES.map(({ path, editRole = 'operator', viewRole = 'viewer', page: PageOf }) => (
                   <Route key={path} path={path}>
                     {({ id }: { id?: string }) =>
-                      isEnough(person.role, reads) ? (
-                        <RoleToAct value={acts}>
+                      isAtLeast(person.role, viewRole) ? (
+                        <RequiredRole value={editRole}>
                           <PageOf key={id ?? ''} id={id ?? ''} />
-                        </RoleToAct>
+                        </RequiredRole>
                       ) : (
                         <Page title={words.notForYou}>
                           <p className="lead">{words.notForYouText}</p>
@@ -76,7 +76,7 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
             </Suspense>
           </Frame>
         )}
-      </Scoped>
+      </ScopeGate>
       <ConfirmIdentity session={person} />
     </>
   );

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { call, CallError } from './calls/call.ts';
 import type { Session } from './calls/session.ts';
-import { tellDone, tellFailed } from './parts/toasts.tsx';
+import { toastSuccess, toastError } from './parts/toasts.tsx';
 import { inLanguage } from './words/language.ts';
 
 const words = inLanguage({
@@ -11,8 +11,8 @@ const words = inLanguage({
 });
 
 /**
- * Accepts the invitation of the link that was opened. Who has an account must be signed in to it first: the invitation waits
- * until they are.
+ * Accepts the invitation of the opened link. Someone who has an account must sign in to it first; the invitation is kept until
+ * they have.
  */
 export function useInvitation(code: string | null, session: Session | null | undefined): void {
   const client = useQueryClient();
@@ -24,14 +24,14 @@ export function useInvitation(code: string | null, session: Session | null | und
       try {
         await call('POST', '/session/invitation', { code: open });
         setOpen(null);
-        // The address may name the organization of before.
+        // The address may still name the previous organization.
         history.replaceState(null, '', '/console');
         await client.resetQueries();
-        tellDone(words.accepted);
+        toastSuccess(words.accepted);
       } catch (error) {
         const waits = person === null && error instanceof CallError && error.status === 401;
         if (!waits) setOpen(null);
-        tellFailed(error);
+        toastError(error);
       }
     };
     void accept();

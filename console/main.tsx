@@ -4,23 +4,21 @@ import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { CallError } from './calls/call.ts';
-import { takeLinkCodes } from './calls/session.ts';
+import { consumeLinkCodes } from './calls/session.ts';
 import { fetchOverview } from './pages.ts';
-import { readAddress } from './scope/address.ts';
+import { parseAddress } from './scope/address.ts';
 import { language } from './words/language.ts';
 
-const codes = takeLinkCodes();
-/** A refusal stays one; what had no answer, or failed on the way, is asked for again. */
-const mayPass = (error: unknown): boolean =>
+const codes = consumeLinkCodes();
+/** Only calls that got no response or failed on the server are retried. */
+const isTransient = (error: unknown): boolean =>
   error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500);
 const client = new QueryClient({
-  defaultOptions: {
-    queries: { staleTime: 5000, retry: (failures, error) => failures < 2 && mayPass(error) },
-  },
+  defaultOptions: { queries: { staleTime: 5000, retry: (failures, error) => failures < 2 && isTransient(error) } },
 });
 
-// Fetched while it is asked who they are. Where it does not come, opening it says so.
-if (readAddress(location.pathname).page === '') fetchOverview().catch(() => undefined);
+// Prefetch while the session is loading. If it fails, opening the page shows the error.
+if (parseAddress(location.pathname).page === '') fetchOverview().catch(() => undefined);
 
 const place = document.getElementById('console');
 if (place !== null) {

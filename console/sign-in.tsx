@@ -7,28 +7,27 @@ import { linkCodeOf, sessionQuery, signInByLink, signInByPassword } from './call
 import { signInByPasskey } from './calls/passkeys.ts';
 import { Form, TextInput } from './parts/form.tsx';
 import { PasskeyButton } from './parts/passkeys.tsx';
-import { Loading, messageOf } from './parts/states.tsx';
+import { Loading, errorMessage } from './parts/states.tsx';
+import { commonWords } from './words/common.ts';
 import { inLanguage } from './words/language.ts';
 
 const words = inLanguage({
   en: {
     title: 'Sign in to Holdfast',
     signIn: 'Sign in',
-    email: 'E-mail address',
-    password: 'Password',
+    email: 'Email address',
     code: 'Code from your authenticator app',
-    oidc: 'Sign in by your identity provider',
-    or: 'Or by a link',
-    open: 'Sign in by the link',
+    oidc: 'Sign in with your identity provider',
+    or: 'Or use a link',
+    open: 'Sign in with link',
     link: 'Sign-in link',
-    linkHint: '`npm start` and `npm run sign-in` print one; it is good once, for an hour.',
-    noCode: 'This is no sign-in link',
+    linkHint: '`npm start` and `npm run sign-in` print one; it works once, within an hour.',
+    noCode: 'This is not a sign-in link',
   },
   de: {
     title: 'Bei Holdfast anmelden',
     signIn: 'Anmelden',
     email: 'E-Mail-Adresse',
-    password: 'Passwort',
     code: 'Code aus deiner Authenticator-App',
     oidc: 'Über den Identitätsanbieter anmelden',
     or: 'Oder mit einem Link',
@@ -41,16 +40,17 @@ const words = inLanguage({
 
 const readMethods = (): Promise<z.infer<typeof SignInMethods>> => call('GET', '/session/methods');
 
-/** Signs a person in: by the link that was opened, at once; else by password and authenticator, or a link that is pasted. */
+/** Sign-in page: signs in with the opened link, else asks for a password, passkey, identity provider or pasted link. */
 export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
   const client = useQueryClient();
   const [linkError, setLinkError] = useState<unknown>(null);
   const [isByLink, setByLink] = useState(linkCode !== null);
   const methods = useQuery({ queryKey: ['/session/methods'], queryFn: readMethods });
   const tried = useRef(false);
+  const refetchSession = (): Promise<void> => client.refetchQueries({ queryKey: sessionQuery.queryKey });
   useEffect(() => {
     document.title = `${words.title} · Holdfast`;
-    // A code is good once, and an effect may run twice.
+    // Codes are single-use, and effects may run twice.
     if (linkCode === null || tried.current) return;
     tried.current = true;
     signInByLink(linkCode)
@@ -64,25 +64,31 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
       <h1>{words.title}</h1>
       {linkError === null ? null : (
         <p className="form-error" role="alert">
-          {messageOf(linkError)}
+          {errorMessage(linkError)}
         </p>
       )}
       <Form
         submit={words.signIn}
         onSubmit={async ({ email = '', password = '', code = '' }) => {
           await signInByPassword({ email, password, code });
-          await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+          await refetchSession();
         }}
       >
         <TextInput name="email" label={words.email} type="email" required autoComplete="username" />
-        <TextInput name="password" label={words.password} type="password" required autoComplete="current-password" />
+        <TextInput
+          name="password"
+          label={commonWords.password}
+          type="password"
+          required
+          autoComplete="current-password"
+        />
         <TextInput name="code" label={words.code} inputMode="numeric" required autoComplete="one-time-code" />
       </Form>
       <div className="or">
         <PasskeyButton
           prove={async () => {
             await signInByPasskey();
-            await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+            await refetchSession();
           }}
         />
       </div>
@@ -100,7 +106,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
           const code = linkCodeOf(link);
           if (code === null) throw new CallError(400, { code: 'invalid_input', message: words.noCode });
           await signInByLink(code);
-          await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+          await refetchSession();
         }}
       >
         <TextInput name="link" label={words.link} hint={words.linkHint} type="password" required />

@@ -9,7 +9,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { exchangeCode } from './login.ts';
 import { recordedStates } from './events.ts';
 import { submitAnswer } from './submit.ts';
-import type { HandAction, HostedPageDeps, HostedSession, HostedState } from '../hosted/deps.ts';
+import type { InputAction, HostedPageDeps, HostedSession, HostedState } from '../hosted/deps.ts';
 import type { ApiParts } from '../parts.ts';
 
 /** Gives the hosted page access to one flow, under the rules of the API. */
@@ -58,10 +58,10 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
       if (row === null) throw new HoldfastError('not_found', 'Connection not found; ask for a new link');
       await submitAnswer(parts, row, body);
     },
-    async pictures(session, signal) {
+    async screencast(session, signal) {
       return await openScreencast(parts.browserService, await pageOf(session), signal);
     },
-    async act(session, actions) {
+    async sendInput(session, actions) {
       const page = await pageOf(session);
       for (const step of toSteps(actions)) {
         if (step.pick === null) await batch(parts.browserService, page, { actions: step.actions });
@@ -83,7 +83,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
 type ComputerInput = z.input<typeof ComputerAction>;
 
 /** Groups input into batches, in order: a pick applies to the control that has focus before the actions that follow it. */
-function toSteps(actions: readonly HandAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
+function toSteps(actions: readonly InputAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
   const steps: ReturnType<typeof toSteps> = [];
   for (const action of actions) {
     const last = steps.at(-1);
@@ -95,12 +95,12 @@ function toSteps(actions: readonly HandAction[]): ({ pick: string } | { pick: nu
 }
 
 /** Translates input from the hosted page into actions of the computer endpoints. */
-function computerActions(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput[] {
+function computerActions(action: Exclude<InputAction, { do: 'pick' }>): ComputerInput[] {
   const input = computerInput(action);
   return action.after_ms === 0 ? [input] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }, input];
 }
 
-function computerInput(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput {
+function computerInput(action: Exclude<InputAction, { do: 'pick' }>): ComputerInput {
   switch (action.do) {
     case 'down':
     case 'up':

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 
-/** A file of the console as it is sent: compressed ahead, in base64. Its name holds a hash of what is in it. */
+/** A file of the console, precompressed, in base64. Its name contains a content hash. */
 export interface BuiltFile {
   name: string;
   type: string;
@@ -11,12 +11,12 @@ export interface BuiltFile {
   gzip: string;
 }
 
-/** The console's files, and which of them its document names. */
+/** The console's files, and the ones its document references. */
 export interface BuiltConsole {
   files: BuiltFile[];
   script: string;
   style: string;
-  /** Parts that the script needs at once: they are fetched beside it. */
+  /** Chunks the script needs immediately, preloaded in parallel. */
   preloads: string[];
 }
 
@@ -24,7 +24,7 @@ const TYPES: Record<string, string> = { '.js': 'text/javascript; charset=utf-8',
 /** Browsers since 2022. */
 const BROWSERS = ['chrome100', 'firefox100', 'safari15.4'];
 
-/** The component kit speaks some thirty languages; the console two. */
+/** The component kit ships about thirty languages; the console uses two. */
 const ownLanguages: Plugin = {
   name: 'own-languages',
   setup(bundler) {
@@ -34,7 +34,7 @@ const ownLanguages: Plugin = {
   },
 };
 
-/** Bundles the web application of `console/`, each page a part of its own. Rejects with the fault in its code. */
+/** Bundles `console/`, with each page as its own chunk. Rejects with the build error. */
 export default async function bundleConsole(): Promise<BuiltConsole> {
   const source = (file: string): string => fileURLToPath(new URL(`../../console/${file}`, import.meta.url));
   const { outputFiles, metafile } = await build({

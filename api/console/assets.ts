@@ -1,16 +1,16 @@
 import { gunzipSync } from 'node:zlib';
 import bundleConsole from './assets.prebuilt.ts';
 
-/** A file of the console in the forms it is sent in. */
+/** A file of the console in each encoding. */
 export interface Asset {
   type: string;
   br: Buffer;
   gzip: Buffer;
-  /** As it is, for the rare client that takes neither. */
+  /** Uncompressed, for the rare client that accepts neither. */
   plain: () => Buffer;
 }
 
-/** The console's files by their names, and which of them its document names. */
+/** The console's files by name, and the ones its document references. */
 export interface ConsoleAssets {
   files: ReadonlyMap<string, Asset>;
   script: string;
@@ -20,7 +20,7 @@ export interface ConsoleAssets {
 
 let assets: Promise<ConsoleAssets> | null = null;
 
-/** The files, bundled once per process where they are not prebuilt. Rejects when the console's code has a fault. */
+/** The files, bundled once per process unless prebuilt. Rejects with the build error. */
 export function loadConsoleAssets(): Promise<ConsoleAssets> {
   assets ??= bundleConsole().then(
     ({ files, ...names }) => ({

@@ -2,7 +2,7 @@ import type { Language } from '../hosted/shell.ts';
 import { dataAttributes, renderHead } from '../html/page-head.ts';
 import type { ConsoleAssets } from './assets.ts';
 
-/** Where the console's files are. */
+/** Path of the console's files. */
 export const ASSET_PATH = '/console/assets/';
 
 const TEXT: Record<Language, { title: string; noscript: string }> = {
@@ -13,15 +13,15 @@ const TEXT: Record<Language, { title: string; noscript: string }> = {
   },
 };
 
-/** What the script is told beside its language; nothing of it is a secret. */
+/** Settings for the script, besides its language; none is secret. */
 export interface ConsoleSettings {
-  /** Login page of the practice website, and a user of it that everybody knows; null where it does not run. */
+  /** Login page and public test user of the practice website; null if it is not running. */
   sandbox: { loginUrl: string; username: string; password: string } | null;
-  /** Temporal's UI at the namespace of the workflows, without a slash at the end; null when nobody set it. */
+  /** Temporal's UI for the workflows' namespace, without trailing slash; null if not configured. */
   temporalUiUrl: string | null;
 }
 
-/** The document of every page of the console: it says nothing of anyone's data, the script asks for that. */
+/** The HTML document of every console page. It contains no data: the script fetches that. */
 export function renderDocument(
   assets: ConsoleAssets,
   { language, nonce, settings }: { language: Language; nonce: string; settings: ConsoleSettings },

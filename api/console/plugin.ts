@@ -7,12 +7,12 @@ import { chooseLanguage } from '../hosted/shell.ts';
 import { loadConsoleAssets } from './assets.ts';
 import { ASSET_PATH, type ConsoleSettings, renderDocument } from './document.ts';
 
-/** How long a file may be kept, in seconds: its name changes with what is in it. */
+/** Cache lifetime of a file in seconds: its name changes with its content. */
 const KEPT_SECONDS = 31_536_000;
 
 /**
- * The console for people who operate Holdfast: one document below `/console`, whose script shows each of its pages, and the
- * files of that script. It knows nothing by itself and calls the public operations with the session of its person.
+ * The console: one document for all pages below `/console`, and the files of its script, which calls the public API with the
+ * person's session.
  */
 export function consolePages(app: FastifyInstance, settings: ConsoleSettings): void {
   app.get<{ Params: { name: string } }>(`${ASSET_PATH}:name`, async (request, reply) => {
@@ -52,8 +52,8 @@ export function consolePages(app: FastifyInstance, settings: ConsoleSettings): v
 }
 
 /**
- * Own files and own calls alone. The nonce admits the style elements of the component kit; recordings are films of our own
- * origin, and a live view is a frame of it.
+ * Own files and requests only. The nonce allows the component kit's style elements; recordings are blobs, and live views are
+ * framed from our own origin.
  */
 function consoleCsp(nonce: string): string {
   return [

@@ -3,81 +3,79 @@ import type { ConnectionSubmit, ManagedAuth } from '../../contract/connections.t
 import type { Interaction } from '../../contract/interaction.ts';
 import type { FocusedControl } from '../../contract/screencast.ts';
 
-/** Keys of a keyboard that a person presses on the page; what types a character is sent as text. */
-export const HAND_KEYS = ['Return', 'Tab', 'BackSpace', 'Escape', 'Left', 'Right', 'Up', 'Down', 'space'] as const;
+/** Keys that can be pressed on the site's page; keys that type a character are sent as text. */
+export const INPUT_KEYS = ['Return', 'Tab', 'BackSpace', 'Escape', 'Left', 'Right', 'Up', 'Down', 'space'] as const;
 const Pixel = z.int().min(0).max(10_000);
 const Pause = z.int().min(0).max(1000);
 
-/** A connection as it was at one revision, and the flow it was in (null before the first flow). */
+/** A connection at one revision, with its current flow (null before the first one). */
 export interface HostedState {
   flowId: string | null;
-  /** Grows with every change of the connection; the page uses it as event id. */
+  /** Increases with every change of the connection; used as event id. */
   revision: number;
   connection: ManagedAuth;
-  /** What became of the word that the form before was not the right one; null where there was none. */
+  /** Result of reporting the previous form as wrong; null if none was reported. */
   formNotice: NonNullable<Interaction['form_notice']> | null;
-  /** What the flow waits for is done on the page itself, which its person sees and acts on. */
+  /** The flow is waiting for the person to act on the site's page, which is shown to them. */
   actsOnPage: boolean;
 }
 
 /**
- * What a person does on the page, in CSS pixels of its picture. `after_ms`: how long after what was done before, so that a drag
- * goes at the speed of the hand.
+ * Input on the site's page, in CSS pixels of its screenshot. `after_ms` is the delay since the previous action, so that a drag
+ * keeps its speed.
  */
-export const HandAction = z.discriminatedUnion('do', [
+export const InputAction = z.discriminatedUnion('do', [
   z.strictObject({ do: z.enum(['down', 'move', 'up']), x: Pixel, y: Pixel, after_ms: Pause }),
   z.strictObject({ do: z.literal('wheel'), x: Pixel, y: Pixel, notches: z.number().min(-20).max(20), after_ms: Pause }),
   z.strictObject({ do: z.literal('type'), text: z.string().min(1).max(100), after_ms: Pause }),
-  z.strictObject({ do: z.literal('key'), key: z.enum(HAND_KEYS), after_ms: Pause }),
-  // What was chosen for the list or date that has the keyboard there: an option's index, or the input's value.
+  z.strictObject({ do: z.literal('key'), key: z.enum(INPUT_KEYS), after_ms: Pause }),
+  // Value for the focused list or date input: an option's index, or the input's value.
   z.strictObject({ do: z.literal('pick'), value: z.string().max(100), after_ms: Pause }),
 ]);
-export type HandAction = z.infer<typeof HandAction>;
+export type InputAction = z.infer<typeof InputAction>;
 
-/** What a token of the hosted page stands for. `expiresAt` in milliseconds since 1970. */
+/** The session a hosted page token stands for. `expiresAt` is epoch ms. */
 export interface HostedSession {
   connectionId: string;
   flowId: string;
   expiresAt: number;
 }
 
-/** What {@link HostedPageDeps.states} is asked for. */
+/** Options of {@link HostedPageDeps.states}. */
 export interface StatesRequest {
   /** Ends the iteration when it aborts. */
   signal: AbortSignal;
-  /** The last revision that the page has seen; null yields the current state first. */
+  /** The last revision the page has seen; null yields the current state first. */
   afterRevision: number | null;
 }
 
-/** What the hosted page needs of the rest of the API. Every method may throw a HoldfastError; nothing else is shown. */
+/** What the hosted page needs from the API. Methods may throw a HoldfastError; its message is not shown to the person. */
 export interface HostedPageDeps {
-  /** Where people reach this API: it decides the cookie's name and which origin is ours. No trailing slash needed. */
+  /** Public URL of the API: it determines the cookie's name and our own origin. A trailing slash is optional. */
   publicUrl: string;
-  /** Origins of pages that may show this one in a frame; none: nobody may. */
+  /** Origins that may frame this page; empty: none. */
   allowedOrigins: readonly string[];
-  /**
-   * Redeems a handoff code, once. Throws `not_found` for an unknown code and `gone` for one that was used or is too old.
-   */
+  /** Redeems a handoff code, once. Throws `not_found` for an unknown code and `gone` for a used or expired one. */
   exchange(connectionId: string, code: string): Promise<{ jwt: string; flowId: string }>;
-  /** What the token stands for; null when it is forged, of another kind or expired. */
+  /** The token's session; null if it is invalid, of another kind or expired. */
   verify(jwt: string): Promise<HostedSession | null>;
-  /** The connection as it is now; null when there is none. */
+  /** The current state of the connection; null if it does not exist. */
   read(connectionId: string): Promise<HostedState | null>;
   /**
-   * Every state after `afterRevision`, then each new one as it comes to be. It may end at any time (the page asks again);
-   * it must end when the signal aborts.
+   * Yields every state after `afterRevision`, then each new one. May end at any time (the page reconnects); must end when the
+   * signal aborts.
    */
   states(connectionId: string, request: StatesRequest): AsyncIterable<HostedState>;
-  /** A canonical submit (`interaction_id` with `field_values` or `selected_choice_id`). Rejects like the public one. */
+  /** Submits an answer (`interaction_id` with `field_values` or `selected_choice_id`). Rejects as the public operation does. */
   submit(connectionId: string, body: ConnectionSubmit): Promise<void>;
   /**
-   * The page that a flow's person is to act on: an event stream of `ScreencastFrame`s, until `signal` aborts. Throws `not_found`
-   * unless the flow waits for that.
+   * Opens an event stream of `ScreencastFrame`s of the site's page, until `signal` aborts. Throws `not_found` unless the flow is
+   * waiting for the person to act there.
    */
-  pictures(session: Omit<HostedSession, 'expiresAt'>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  screencast(session: Omit<HostedSession, 'expiresAt'>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /**
-   * Does on that page what the person did on its picture, in order, and answers what has the keyboard there since; null where
-   * that cannot have changed. Throws as `pictures` does.
+   * Performs input on the site's page in order, and returns the control that has the focus afterwards; null if it cannot have
+   * changed. Throws as `screencast` does.
    */
-  act(session: Omit<HostedSession, 'expiresAt'>, actions: HandAction[]): Promise<FocusedControl | null>;
+  sendInput(session: Omit<HostedSession, 'expiresAt'>, actions: InputAction[]): Promise<FocusedControl | null>;
 }

@@ -1,7 +1,7 @@
 import { ANSWER_HEADERS } from '../../http/headers.ts';
 import type { PageParts } from './page-parts.ts';
 
-/** Headers of every answer below `/login/`: nothing is kept, sniffed or told to another site. */
+/** Headers of every response below `/login/`: no caching, sniffing or referrers. */
 export const COMMON_HEADERS = {
   ...ANSWER_HEADERS,
   'referrer-policy': 'no-referrer',
@@ -11,19 +11,16 @@ export const COMMON_HEADERS = {
   'x-robots-tag': 'noindex, nofollow',
 } as const;
 
-/** For answers that are data: should a browser ever render one, it can do nothing. */
+/** CSP for data responses: inert even if a browser renders them. */
 export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/**
- * The page may run its own script and style, both known by hash, and talk to its own origin. Nothing else.
- * @param framers origins of pages that may show it in a frame.
- */
+/** CSP of the page: only its own script and style, allowed by hash, and requests to its own origin. */
 export function pageCsp(parts: PageParts, framers: readonly string[]): string {
   return [
     "default-src 'none'",
     `script-src ${parts.scriptSource}`,
     `style-src ${parts.styleSource}`,
-    // The icon in the tab is a data URL.
+    // The favicon is a data URL.
     'img-src data:',
     "connect-src 'self'",
     "form-action 'self'",

@@ -1,6 +1,6 @@
 import { bundlePage, type PageBundle } from '../../http/bundle-page.ts';
 
-/** The page that people log in with, bundled for browsers. Rejects with the fault in its code. */
+/** Bundles the login page for browsers. Rejects with the build error. */
 export default function bundleParts(): Promise<PageBundle> {
   return bundlePage(new URL('page/', import.meta.url));
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import bundlePage from './page-parts.prebuilt.ts';
 
-/** The page's script and style as they stand in its HTML, each with the CSP source that admits it and nothing else. */
+/** The page's inlined script and style, each with the CSP source that allows it. */
 export interface PageParts {
   script: string;
   scriptSource: string;
@@ -11,7 +11,7 @@ export interface PageParts {
 
 let parts: Promise<PageParts> | null = null;
 
-/** The parts, bundled once per process where they are not prebuilt. Rejects when the page's code has a fault. */
+/** The parts, bundled once per process unless prebuilt. Rejects with the build error. */
 export function loadPageParts(): Promise<PageParts> {
   parts ??= bundlePage().then(
     ({ script, style }) => ({ script, scriptSource: hashSource(script), style, styleSource: hashSource(style) }),

@@ -5,21 +5,20 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_FIELD_VALUE_LENGTH } from '../../contract/limits.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
 import { omitUndefined } from '../nullish.ts';
-import { HandAction, type HostedPageDeps, type HostedSession } from './deps.ts';
-import { streamStates } from './event-stream.ts';
+import { InputAction, type HostedPageDeps, type HostedSession } from './deps.ts';
+import { streamScreencast, streamStates } from './streams.ts';
 import { createExchangeRetries } from './exchange-retries.ts';
 import { COMMON_HEADERS, DATA_CSP, pageCsp } from './headers.ts';
 import { loadPageParts } from './page-parts.ts';
-import { streamPictures } from './picture-stream.ts';
 import { acceptReturnUrl } from './return-url.ts';
 import { requireJson, requireSameOrigin } from '../cross-origin.ts';
 import { createSessionCookie, isConnectionId } from './session-cookie.ts';
 import { chooseLanguage, renderShell } from './shell.ts';
-import { viewOf, type FlowView } from './view.ts';
+import { toFlowView, type FlowView } from './view.ts';
 
-/** Largest body of a submit, in bytes. */
+/** Maximum size of a submit body, in bytes. */
 const SUBMIT_BODY_LIMIT = 256 * 1024;
-/** Most streams that one flow may hold open at once in this process: a few tabs and their reconnects. */
+/** Maximum concurrent streams per flow in this process: a few tabs and their reconnects. */
 const MAX_STREAMS_PER_FLOW = 12;
 
 const Params = z.object({ id: z.string() });
@@ -31,41 +30,42 @@ const SubmitBody = z.strictObject({
   wrong_form: z.literal(true).optional(),
 });
 
-/** As many as a batch of the computer endpoints takes, each with a pause before it. */
-const HandsBody = z.strictObject({ actions: z.array(HandAction).min(1).max(50) });
+/** As many as a batch of the computer endpoints takes, each preceded by a pause. */
+const InputBody = z.strictObject({ actions: z.array(InputAction).min(1).max(50) });
 
 /**
- * The page behind `hosted_url`, and the endpoints that it alone calls, all below `/login/{connection id}`:
- * - `GET` answers the page. It changes nothing and knows nothing, so a mail scanner that fetches the link does no harm.
+ * The page behind `hosted_url`, and the endpoints only it calls, all below `/login/{connection id}`:
+ * - `GET` returns the page. It has no side effects and contains no data, so mail scanners that fetch the link do no harm.
  * - `POST exchange` redeems the code and sets a cookie for that one flow.
- * - `GET state`, `GET events`, `POST submit` work by that cookie, for that flow, from our own origin.
- * - `GET picture` (a stream of pictures), `POST hands`: likewise, while the flow waits for its person to act on the page itself.
- * Errors are answered by the service that the page is part of.
+ * - `GET state`, `GET events`, `POST submit` are authorized by that cookie, for that flow, from our own origin.
+ * - `GET picture` (a screencast) and `POST hands` (input): likewise, while the flow is waiting for the person to act on the
+ *   site's page.
+ * Errors are handled by the service the plugin is registered in.
  */
 export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps): Promise<void> {
   const app = service.withTypeProvider<ZodTypeProvider>();
   const parts = await loadPageParts();
   const csp = pageCsp(parts, deps.allowedOrigins);
-  // For browsers that know no frame-ancestors; it cannot name origins.
+  // For browsers without frame-ancestors; it cannot name origins.
   const framing = deps.allowedOrigins.length === 0 ? { 'x-frame-options': 'DENY' } : {};
   const cookie = createSessionCookie(deps.publicUrl);
   const retries = createExchangeRetries();
   const streams = new Map<string, number>();
   const closing = new AbortController();
-  // A stream would keep the service from closing until its flow ends.
+  // Open streams would keep the service from closing.
   app.addHook('preClose', (done) => {
     closing.abort();
     done();
   });
 
   app.setValidatorCompiler(validatorCompiler);
-  // Only the place of a fault is told: the input, names included, may be a password.
+  // Report only the field: values and property names may contain a password.
   app.setSchemaErrorFormatter((issues) => {
     const details = issues.map(({ instancePath }) => ({
       code: 'invalid_input',
       message: instancePath.slice(1).replaceAll('/', '.') || 'body',
     }));
-    return new HoldfastError('invalid_input', 'The body is not what the hosted page sends; reload the page', {
+    return new HoldfastError('invalid_input', 'Invalid request body; reload the page', {
       details,
     });
   });
@@ -100,7 +100,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
     '/login/:id/exchange',
     { bodyLimit: 4096, schema: { params: Params, body: ExchangeBody } },
     async (request, reply) => {
-      const id = connectionIdOf(request.params.id);
+      const id = requireConnectionId(request.params.id);
       const { code, attempt } = request.body;
       const { jwt, flowId } = await retries.run({ connectionId: id, code, attempt }, () => deps.exchange(id, code));
       request.auditConnection = id;
@@ -115,10 +115,10 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
 
   app.get('/login/:id/events', { schema: { params: Params } }, async (request, reply) => {
     const session = await sessionOf(request, request.params.id);
-    // A stream of nothing would look like a lost one, and the page would ask again for ever.
-    if ((await deps.read(session.connectionId)) === null) throw connectionGone();
+    // An empty stream would look like a lost one, and the page would reconnect forever.
+    if ((await deps.read(session.connectionId)) === null) throw connectionNotFound();
     const afterRevision = lastEventIdOf(request.headers['last-event-id']);
-    await countStream(session, () => streamStates(reply, deps, session, { afterRevision, closing: closing.signal }));
+    await limitStreams(session, () => streamStates(reply, deps, session, { afterRevision, closing: closing.signal }));
   });
 
   app.post(
@@ -126,7 +126,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
     { bodyLimit: SUBMIT_BODY_LIMIT, schema: { params: Params, body: SubmitBody } },
     async (request, reply) => {
       const session = await sessionOf(request, request.params.id);
-      // The cookie is for one flow: when another has begun, its questions are not this person's to answer.
+      // The cookie is for one flow: a newer one is not this person's to answer.
       await currentView(session);
       await deps.submit(session.connectionId, omitUndefined(request.body));
       return reply.code(202).send({ accepted: true });
@@ -135,17 +135,19 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
 
   app.get('/login/:id/picture', { schema: { params: Params } }, async (request, reply) => {
     const session = await sessionOf(request, request.params.id);
-    await countStream(session, () => streamPictures(reply, deps, session, closing.signal));
+    await limitStreams(session, () => streamScreencast(reply, deps, session, closing.signal));
   });
 
-  app.post('/login/:id/hands', { bodyLimit: 16_384, schema: { params: Params, body: HandsBody } }, async (request) => {
-    return { focus: await deps.act(await sessionOf(request, request.params.id), request.body.actions) };
+  app.post('/login/:id/hands', { bodyLimit: 16_384, schema: { params: Params, body: InputBody } }, async (request) => {
+    return { focus: await deps.sendInput(await sessionOf(request, request.params.id), request.body.actions) };
   });
 
-  async function countStream(session: HostedSession, stream: () => Promise<void>): Promise<void> {
+  async function limitStreams(session: HostedSession, stream: () => Promise<void>): Promise<void> {
     const open = streams.get(session.flowId) ?? 0;
     if (open >= MAX_STREAMS_PER_FLOW) {
-      throw new HoldfastError('rate_limited', 'Too many tabs follow this login; close one', { retryAfterSeconds: 5 });
+      throw new HoldfastError('rate_limited', 'Too many tabs have this login open; close one', {
+        retryAfterSeconds: 5,
+      });
     }
     streams.set(session.flowId, open + 1);
     try {
@@ -158,7 +160,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
   }
 
   async function sessionOf(request: FastifyRequest, id: string): Promise<HostedSession> {
-    connectionIdOf(id);
+    requireConnectionId(id);
     requireSameOrigin(request, deps.publicUrl);
     const jwt = cookie.read(request, id);
     const session = jwt === null ? null : await deps.verify(jwt);
@@ -174,19 +176,19 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
 
   async function currentView({ connectionId, flowId }: Omit<HostedSession, 'expiresAt'>): Promise<FlowView> {
     const state = await deps.read(connectionId);
-    if (state === null) throw connectionGone();
-    const view = viewOf(state, flowId, new Date());
+    if (state === null) throw connectionNotFound();
+    const view = toFlowView(state, flowId, new Date());
     if (view === null) throw new HoldfastError('gone', 'A newer login has replaced this one; open the newer link');
     return view;
   }
 }
 
-function connectionIdOf(id: string): string {
-  if (!isConnectionId(id)) throw connectionGone();
+function requireConnectionId(id: string): string {
+  if (!isConnectionId(id)) throw connectionNotFound();
   return id;
 }
 
-function connectionGone(): HoldfastError {
+function connectionNotFound(): HoldfastError {
   return new HoldfastError('not_found', 'Connection not found; ask for a new link');
 }
 

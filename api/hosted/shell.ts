@@ -19,20 +19,20 @@ const SHELL_TEXT: Record<Language, { title: string; noscript: string }> = {
   },
 };
 
-/** The best of {@link LANGUAGES} for an `Accept-Language` header; English when none fits. */
+/** The best of {@link LANGUAGES} for an `Accept-Language` header; English if none matches. */
 export function chooseLanguage(header: string | undefined): Language {
   const best = new Negotiator({ headers: { 'accept-language': header } }).language([...LANGUAGES]);
   return LANGUAGES.find((language) => language === best) ?? 'en';
 }
 
-/** What differs between two answers of the page. The addresses have been checked (return-url.ts). */
+/** What differs between responses. The URLs have been validated (return-url.ts). */
 export interface ShellInput {
   language: Language;
   successUrl: string | null;
   errorUrl: string | null;
 }
 
-/** The whole document. It is the same for every connection and says nothing of any: the script asks for that. */
+/** The HTML document. It is the same for every connection: its script fetches the data. */
 export function renderShell(parts: PageParts, { language, successUrl, errorUrl }: ShellInput): string {
   const text = SHELL_TEXT[language];
   const data = dataAttributes({ 'success-url': successUrl, 'error-url': errorUrl });

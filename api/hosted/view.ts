@@ -3,10 +3,10 @@ import { CREATE_PASSKEY, KEEP_AUTHENTICATOR } from '../../contract/answer-check.
 import type { ManagedAuthChoice, ManagedAuthField } from '../../contract/interaction.ts';
 import type { HostedState } from './deps.ts';
 
-/** Input types of the site's own form, where known. */
+/** Input types of the site's own form. */
 export type InputKind = 'text' | 'email' | 'password' | 'tel' | 'number' | 'url' | 'code' | 'totp';
 
-/** A field as the page needs it. */
+/** A field for the page. */
 export interface FieldView {
   id: string;
   ref: string;
@@ -18,23 +18,23 @@ export interface FieldView {
   input: InputKind;
 }
 
-/** A choice as the page needs it. `detail` holds what tells it from the others, such as a masked phone number. */
+/** A choice for the page. `details` distinguish it from the others, such as a masked phone number. */
 export interface ChoiceView {
   id: string;
   type: ManagedAuthChoice['type'];
   label: string;
   details: string[];
   mfa: NonNullable<ManagedAuthChoice['mfa_type']> | null;
-  /** What the choice has Holdfast keep: that is asked in words of our own. Null for a choice of the site's. */
+  /** What Holdfast stores if this is chosen, which the page explains in its own words; null for the site's own choices. */
   keeps: 'passkey' | 'authenticator' | null;
 }
 
 /**
- * The one shape in which the page learns of its flow. It carries no more than the page shows: no selector, no browser
- * session, no setting of the connection. Every text in it may be the site's and is only ever inserted as text.
+ * The flow as the page sees it, with nothing the page does not show: no selectors, browser sessions or connection settings. Any
+ * text may be the site's and must only be inserted as text.
  */
 export interface FlowView {
-  /** Names the flow, so that a page notices when its cookie was replaced by that of another flow. */
+  /** Lets the page notice that its cookie was replaced by another flow's. */
   flow: string;
   revision: number;
   domain: string;
@@ -46,20 +46,20 @@ export interface FlowView {
   interaction_id: string | null;
   fields: FieldView[];
   choices: ChoiceView[];
-  /** Said once, at the pause after the form before was called the wrong one. */
+  /** Shown once, after the previous form was reported as wrong. */
   form_notice: HostedState['formNotice'];
-  /** The site's page is shown, and what is done on its picture is done on the page. */
+  /** The site's page is shown, and the person acts on it. */
   acts_on_page: boolean;
   external_action_message: string | null;
   website_error: string | null;
   error_code: string | null;
   error_message: string | null;
-  /** Only at success: it is added to `success_url`. */
+  /** Only on success; added to `success_url`. */
   profile_name: string | null;
 }
 
-/** What the page may see of `state`; null when its flow is not `flowId` (a newer login has taken its place). */
-export function viewOf(state: HostedState, flowId: string, now: Date): FlowView | null {
+/** The page's view of `state`; null if its flow is not `flowId` (a newer login has started). */
+export function toFlowView(state: HostedState, flowId: string, now: Date): FlowView | null {
   const { connection } = state;
   const { flow_status: status, flow_step: step } = connection;
   if (state.flowId !== flowId || !status || !step) return null;
@@ -99,7 +99,7 @@ function fieldView(connection: ManagedAuth, field: ManagedAuthField, index: numb
   };
 }
 
-/** The site's input type: the older list names it. The two lists are matched by selector, else by their order. */
+/** The site's input type, from the discovered fields: matched by selector, else by position. */
 function inputKind(connection: ManagedAuth, field: ManagedAuthField, index: number): InputKind {
   const discovered = connection.discovered_fields ?? [];
   const sameElement = discovered.find((one) => one.selector === field.observed_selector);

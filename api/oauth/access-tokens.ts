@@ -11,8 +11,8 @@ import { SIGNING_ALG, type SigningKeys } from './signing-keys.ts';
 const Claims = z.object({ [GRANT_CLAIM]: z.string(), sub: z.string(), scope: z.string().default('') });
 
 /**
- * Finds out for whom a program with an access token acts; null for what is no such token, or one that has expired or whose grant
- * has ended. The grant is read each time. A program never administers: it has the rights of an operator at most.
+ * Resolves the caller of an access token; null if it is invalid or expired, or its grant has ended. The grant is read every time.
+ * Programs never administer: they have at most the rights of an operator.
  */
 export function createAccessTokens(
   deps: Pick<ApiDeps, 'store' | 'settings' | 'clock'>,

@@ -2,9 +2,9 @@ import type { errors as ProviderErrors, Adapter, AdapterPayload } from 'oidc-pro
 import { CLIENT_SECONDS } from '../../contract/oauth.ts';
 import type { ApiDeps } from '../context.ts';
 
-/** Keeps nothing: who signs in is known by the session of the console alone, and is asked each time. */
+/** Stores nothing: people are identified by their console session only, and asked every time. */
 const nothing = (): Promise<undefined> => Promise.resolve(undefined);
-const NOTHING_KEPT: Adapter = {
+const NO_STORAGE: Adapter = {
   upsert: nothing,
   find: nothing,
   findByUid: nothing,
@@ -14,7 +14,7 @@ const NOTHING_KEPT: Adapter = {
   revokeByGrantId: nothing,
 };
 
-/** What the provider keeps, in the store that all processes share. One adapter for each kind of thing. */
+/** Storage of the provider, shared by all processes; one adapter per model. */
 export function createAdapters(
   { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
   errors: typeof ProviderErrors,
@@ -23,11 +23,11 @@ export function createAdapters(
   const inSeconds = (seconds: number): Date => new Date(clock().getTime() + seconds * 1000);
 
   return (model) => {
-    if (model === 'Session') return NOTHING_KEPT;
+    if (model === 'Session') return NO_STORAGE;
     return {
-      ...NOTHING_KEPT,
+      ...NO_STORAGE,
       upsert: async (id, payload, expiresIn = CLIENT_SECONDS) => {
-        // The id of a code or a token is the code or the token.
+        // The id of a code or token is the secret itself.
         const { jti: _jti, ...rest } = payload;
         const grantId = payload.grantId ?? (model === 'Grant' ? id : null);
         await records.save(model, id, { payload: rest, grantId, expiresAt: inSeconds(expiresIn) });
@@ -37,7 +37,7 @@ export function createAdapters(
       find: async (id): Promise<AdapterPayload | undefined> => {
         const record = await records.find(model, id);
         if (record === null) return undefined;
-        // What a person was asked and has allowed is in one place; without it the provider's own record is void.
+        // Our own grant records what was allowed; without it, the provider's record is void.
         if (model === 'Grant' && (await grants.find(id)) === null) return undefined;
         if (model === 'Client') return record.payload;
         const { consumedAt, payload } = record;
@@ -51,7 +51,7 @@ export function createAdapters(
         if (await records.consume(model, id)) return;
         const { payload } = (await records.find(model, id)) ?? {};
         if (typeof payload?.['grantId'] === 'string') await records.removeGrant(payload['grantId']);
-        throw new errors.InvalidGrant('it was used already');
+        throw new errors.InvalidGrant('already used');
       },
       destroy: async (id) => (model === 'Grant' ? records.removeGrant(id) : records.remove(model, id)),
       revokeByGrantId: (grantId) => records.removeGrant(grantId),

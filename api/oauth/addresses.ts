@@ -1,4 +1,4 @@
-/** Where the parts of the authorization server are. */
+/** Paths of the authorization server. */
 export const OAUTH_PATHS = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -10,12 +10,12 @@ export const OAUTH_PATHS = {
 
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
-/** Who issues tokens: the service itself. */
+/** The issuer: the service itself. */
 export function issuerOf(publicUrl: string): string {
   return publicUrl.replace(/\/+$/, '');
 }
 
-/** What a token may be for: the service as a whole, by its address or by that of its MCP server. Both open the same. */
+/** Valid audiences: the MCP server and the service as a whole. Both grant the same access. */
 export function resourcesOf(publicUrl: string): readonly [mcp: string, ...others: string[]] {
   const base = issuerOf(publicUrl);
   return [`${base}/mcp`, base, `${base}/`];

@@ -20,15 +20,15 @@ const Answer = z.object({
   access: OAuthAccess.default('read'),
   project: z.string().max(200).default(''),
 });
-/** What of a request for authorization is shown or decides. */
-const Asked = z.object({
+/** Relevant parameters of an authorization request. */
+const RequestParams = z.object({
   client_id: z.string(),
   redirect_uri: z.string(),
   scope: z.string().default(''),
   resource: z.union([z.string(), z.array(z.string())]).optional(),
 });
 
-/** The page on which a person lets a program act for them: `GET` shows it, `POST` answers. */
+/** The consent page, on which a person lets a program act for them: `GET` shows it, `POST` submits the answer. */
 export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () => Promise<Provider>): void {
   const { store, settings } = parts;
   const url = `${OAUTH_PATHS.consent}/:uid`;
@@ -37,7 +37,7 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
   );
   app.get(url, { schema: { params: Params } }, async (request, reply) => {
     const provider = await providerOf();
-    const asked = await askedOf(provider, request, reply);
+    const asked = await readRequest(provider, request, reply);
     const session = await sessionOf(request, parts);
     if (session === null)
       return sendStaticPage(reply, signInPage(request.url.split('?', 1)[0] ?? '', languageOf(request)));
@@ -56,24 +56,28 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
     return sendStaticPage(reply, consentPage(view, languageOf(request)));
   });
   app.post(url, { schema: { params: Params, body: Answer } }, async (request, reply) => {
-    // The cookie alone would say that the person's browser sent it, not that our page did.
+    // The cookie proves that the person's browser sent it, not that our page did.
     if (request.headers.origin !== new URL(settings.publicUrl).origin)
-      throw refusal('forbidden', 'consent_foreign_page', 'This address answers our own page alone');
+      throw refusal('forbidden', 'consent_foreign_page', 'Consent can only be given on the consent page');
     const provider = await providerOf();
-    const asked = await askedOf(provider, request, reply);
+    const asked = await readRequest(provider, request, reply);
     const session = await sessionOf(request, parts);
     if (session === null) return sendStaticPage(reply, signInPage(request.url, languageOf(request)));
     const { answer, access, project } = request.body;
     if (answer === 'deny') {
-      return finish(provider, request, reply, { error: 'access_denied', error_description: 'The person said no' });
+      return finish(provider, request, reply, {
+        error: 'access_denied',
+        error_description: 'The person denied access',
+      });
     }
-    if (!asked.accesses.includes(access)) throw new HoldfastError('bad_request', 'The program does not ask for that');
+    if (!asked.accesses.includes(access))
+      throw new HoldfastError('bad_request', 'The program did not request this access');
     const projectId = project === '' ? null : project;
     const inOrganization = { organizationId: session.organizationId, projectId: null };
     if (projectId !== null) await requireProjects(parts, session.organizationId);
     if (projectId !== null && (await store.projects.find(inOrganization, projectId)) === null)
-      throw refusal('bad_request', 'consent_no_project', 'The project is not there any more');
-    const grantId = await grantOf(provider, session, asked, access);
+      throw refusal('bad_request', 'consent_no_project', 'The project no longer exists');
+    const grantId = await saveGrant(provider, session, asked, access);
     await store.oauthGrants.create({
       id: grantId,
       organizationId: session.organizationId,
@@ -95,14 +99,14 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
     });
   });
 
-  async function askedOf(provider: Provider, request: FastifyRequest, reply: FastifyReply) {
+  async function readRequest(provider: Provider, request: FastifyRequest, reply: FastifyReply) {
     const { uid } = Params.parse(request.params);
     const interaction = await provider.interactionDetails(request.raw, reply.raw).catch(() => null);
     if (interaction === null || interaction.uid !== uid)
-      throw refusal('gone', 'consent_expired', 'This request has expired or was answered');
-    const { client_id: clientId, redirect_uri: redirectUri, scope, resource } = Asked.parse(interaction.params);
+      throw refusal('gone', 'consent_expired', 'This request has expired or was already answered');
+    const { client_id: clientId, redirect_uri: redirectUri, scope, resource } = RequestParams.parse(interaction.params);
     const client = await provider.Client.find(clientId);
-    if (client === undefined) throw refusal('gone', 'consent_unknown_program', 'This program is not known any more');
+    if (client === undefined) throw refusal('gone', 'consent_unknown_program', 'This program is no longer registered');
     const accesses: OAuthAccess[] = scope.split(' ').includes('write') ? ['all', 'read'] : ['read'];
     const fallback = resourcesOf(issuerOf(settings.publicUrl))[0];
     const resources = resource === undefined ? [fallback] : [resource].flat();
@@ -110,8 +114,8 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
   }
 }
 
-/** The provider's own record of what is allowed; what is not is put down as refused, so that nobody is asked again. */
-async function grantOf(
+/** Saves the provider's own grant. Denied scopes are recorded as rejected, so that the person is not asked again. */
+async function saveGrant(
   provider: Provider,
   session: UserSessionRecord,
   { clientId, resources }: { clientId: string; resources: string[] },

@@ -10,7 +10,7 @@ import type { ApiParts } from '../parts.ts';
 
 const tags = ['oauth'];
 
-/** Programs that act for people: each sees and ends their own, an owner or an API key of the organization all of them. */
+/** Grants of programs: people see and revoke their own; owners and API keys of the organization all of them. */
 export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -22,7 +22,7 @@ export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request) => {
       const caller = principalCallerOf(request);
-      return (await store.oauthGrants.list(caller.scope.organizationId, whoseGrants(caller))).map(present);
+      return (await store.oauthGrants.list(caller.scope.organizationId, grantOwnerFilter(caller))).map(present);
     },
   });
   app.route({
@@ -39,7 +39,7 @@ export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
       const caller = principalCallerOf(request);
       const removed = await store.oauthGrants.remove(
         caller.scope.organizationId,
-        whoseGrants(caller),
+        grantOwnerFilter(caller),
         request.params.id,
       );
       requireFound(removed, 'Grant not found; list /oauth/grants for the ones there are');
@@ -48,8 +48,8 @@ export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** The person whose grants a caller may see; null: everybody's. Throws `forbidden` for a key of one project. */
-function whoseGrants(caller: PrincipalCaller): string | null {
+/** The person whose grants the caller may see; null for everyone's. Throws `forbidden` for a project's key. */
+function grantOwnerFilter(caller: PrincipalCaller): string | null {
   if (caller.kind === 'user') return caller.role === 'owner' ? null : caller.user.id;
   if (credentialProjectOf(caller) === null) return null;
   throw new HoldfastError('forbidden', 'This key is for one project; use an organization-wide key');

@@ -5,19 +5,19 @@ import { escapeHtml } from '../html/page-head.ts';
 import { staticPage, type StaticPage } from '../html/static-page.ts';
 import { CONSENT_WORDS } from './words.ts';
 
-/** What the consent page shows. */
+/** Data of the consent page. */
 export interface ConsentView {
   client: string;
-  /** Where the program is answered; the one thing here that a program cannot make up. */
+  /** Redirect URI of the program; the only thing here that it cannot make up. */
   redirectUri: string;
   person: string;
   organization: string;
   projects: readonly { id: string; name: string }[];
-  /** What it asks for, the widest first. */
+  /** Requested access levels, the widest first. */
   accesses: readonly OAuthAccess[];
 }
 
-/** Asks a person whether a program may act for them, and how far. */
+/** The consent page: may a program act for the person, and with which access? */
 export function consentPage(view: ConsentView, language: Language): StaticPage {
   const words = CONSENT_WORDS[language];
   const names = {
@@ -42,7 +42,7 @@ ${fill(words.named, names)}</p>
   return staticPage(language, { title: words.title, body, formTargets: formTargets(view.redirectUri) });
 }
 
-/** Sends somebody who is not signed in to the console, and lets them come back. */
+/** Page that sends people who are not signed in to the console, and back. */
 export function signInPage(consentPath: string, language: Language): StaticPage {
   const words = CONSENT_WORDS[language];
   const target = `/console?${new URLSearchParams({ return_to: consentPath }).toString()}`;
@@ -53,7 +53,7 @@ export function signInPage(consentPath: string, language: Language): StaticPage 
   return staticPage(language, { title: words.signInTitle, body });
 }
 
-/** Says what a program has asked wrongly, where there is no address to tell it to; `detail` is for who makes it. */
+/** Page for an invalid request without a redirect URI to report it to; `detail` is for the program's developers. */
 export function errorPage(detail: string, language: Language): StaticPage {
   const words = CONSENT_WORDS[language];
   return failurePage(
@@ -63,7 +63,7 @@ export function errorPage(detail: string, language: Language): StaticPage {
   );
 }
 
-/** Says why a person cannot be asked, or their answer not be taken. */
+/** Page that says why consent could not be requested or given. */
 export function refusalPage({ innerError }: HoldfastError, language: Language): StaticPage {
   const { refusals, startAgain } = CONSENT_WORDS[language];
   const known = Object.entries(refusals).find(([code]) => code === innerError?.code)?.[1];
@@ -75,13 +75,13 @@ function failurePage(language: Language, text: string): StaticPage {
   return staticPage(language, { title: failed, body: `<h1>${failed}</h1>${text}` });
 }
 
-/** Our own address, and the program's: browsers hold a form to where its answer redirects, too. */
+/** Allowed form targets: us, and the program's redirect URI. Browsers apply `form-action` to redirects, too. */
 function formTargets(redirectUri: string): string {
   const { origin, protocol } = new URL(redirectUri);
   return `'self' ${origin === 'null' ? protocol : origin}`;
 }
 
-/** Fills the `{name}` places of a sentence at once: what stands in a value is none. */
+/** Fills all `{name}` placeholders at once: placeholders within values are not filled. */
 function fill(sentence: string, values: Readonly<Record<string, string>>): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
 }

@@ -16,10 +16,10 @@ import { issuerOf, OAUTH_PATHS, resourcesOf } from './addresses.ts';
 import { errorPage } from './pages.ts';
 import { SIGNING_ALG, type SigningKey, type SigningKeys } from './signing-keys.ts';
 
-/** What an access token says beside what every JWT says. */
+/** Claim of access tokens with the id of their grant. */
 export const GRANT_CLAIM = 'grant_id';
 
-/** The authorization server. It is made anew when the keys change, for it takes them once. */
+/** Creates the authorization server, and recreates it when the signing keys change. */
 export function createProviders(
   deps: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
   keys: SigningKeys,
@@ -28,7 +28,7 @@ export function createProviders(
   return async () => {
     const current = await keys.current();
     if (made?.keys[0]?.kid !== current[0]?.kid) made = { keys: current, provider: await createProvider(deps, current) };
-    if (made === null) throw new Error('There is no key to sign tokens with');
+    if (made === null) throw new Error('No key to sign tokens with');
     return made.provider;
   };
 }
@@ -37,7 +37,7 @@ async function createProvider(
   deps: Pick<ApiDeps, 'store' | 'clock' | 'settings'>,
   keys: readonly SigningKey[],
 ): Promise<Provider> {
-  // Loaded when somebody first asks for it: every start would wait for it, and read what it says of versions of Node.
+  // Loaded on first use: it is slow to import, and warns about Node versions.
   const oidc = await import('oidc-provider');
   const { errors } = oidc;
   const issuer = issuerOf(deps.settings.publicUrl);
@@ -53,7 +53,7 @@ async function createProvider(
     clientAuthMethods: ['none'],
     enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALG] },
     clientDefaults: {
-      // The scheme of its address tells whether it is one that may be on a person's own machine.
+      // Native clients may redirect to custom schemes and to loopback addresses.
       application_type: 'native',
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],

@@ -9,8 +9,8 @@ import { registerConsent } from './consent.ts';
 import { refusalPage } from './pages.ts';
 import { createProviders } from './provider.ts';
 
-/** What the provider answers itself. */
-const PROVIDED = [
+/** Routes handled by the provider. */
+const PROVIDER_PATHS = [
   OAUTH_PATHS.authorization,
   `${OAUTH_PATHS.authorization}/:uid`,
   OAUTH_PATHS.token,
@@ -21,7 +21,7 @@ const PROVIDED = [
   '/.well-known/openid-configuration',
 ];
 
-/** The authorization server: how a program comes to act for a person. Its answers are those of the RFCs, not of our interface. */
+/** The authorization server, by which programs get to act for people. Its responses follow the RFCs, not our API. */
 export async function oauthServer(app: ApiServer, parts: ApiParts): Promise<void> {
   const providerOf = createProviders(parts, parts.signingKeys);
   const { publicUrl } = parts.settings;
@@ -30,12 +30,12 @@ export async function oauthServer(app: ApiServer, parts: ApiParts): Promise<void
     route.schema = { ...route.schema, hide: true };
   });
   app.addHook('onRequest', (request, _reply, done) => {
-    sayPublicUrl(request, publicUrl);
+    setForwardedHeaders(request, publicUrl);
     done();
   });
 
   await app.register((scope, _options, done) => {
-    // The provider reads bodies itself.
+    // The provider parses bodies itself.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, body, next) => next(null, body));
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -44,7 +44,7 @@ export async function oauthServer(app: ApiServer, parts: ApiParts): Promise<void
       reply.hijack();
       await answer(request.raw, reply.raw);
     };
-    for (const url of PROVIDED) scope.route({ method: ['GET', 'POST'], url, handler });
+    for (const url of PROVIDER_PATHS) scope.route({ method: ['GET', 'POST'], url, handler });
     done();
   });
 
@@ -67,8 +67,8 @@ export async function oauthServer(app: ApiServer, parts: ApiParts): Promise<void
   });
 }
 
-/** The provider makes addresses and cookies from where it was reached: that is where the operator says that we are. */
-function sayPublicUrl({ raw }: FastifyRequest, publicUrl: string): void {
+/** The provider derives URLs and cookies from these headers: set them to our public URL. */
+function setForwardedHeaders({ raw }: FastifyRequest, publicUrl: string): void {
   const { host, protocol } = new URL(publicUrl);
   raw.headers['x-forwarded-host'] = host;
   raw.headers['x-forwarded-proto'] = protocol.replace(':', '');

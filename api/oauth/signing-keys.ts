@@ -3,23 +3,23 @@ import { calculateJwkThumbprint, type JWK } from 'jose';
 import { SIGNING_KEY_AGE_MS } from '../../contract/oauth.ts';
 import type { ApiDeps } from '../context.ts';
 
-/** The algorithm of access tokens. */
+/** Algorithm of access tokens. */
 export const SIGNING_ALG = 'ES256';
-/** How long a process remembers the keys, in milliseconds; it looks again at once for a key that it does not know. */
+/** How long keys are cached per process, in milliseconds; an unknown key id refreshes the cache at once. */
 const REMEMBERED_MS = 60_000;
 
-/** A private key of P-256 that signs access tokens; `kid` is its thumbprint. */
+/** A P-256 private key that signs access tokens; `kid` is its thumbprint. */
 export type SigningKey = JWK & { kid: string };
 
-/** The keys that sign access tokens: all processes of an installation have the same. */
+/** Signing keys of access tokens, shared by all processes. */
 export interface SigningKeys {
-  /** The key in use, then the one before it. Renews the one in use when it is a month old. */
+  /** The current key, then the previous one. Rotates the current one when it is a month old. */
   current(): Promise<readonly SigningKey[]>;
-  /** The key of that id; null when there is none. */
+  /** The key with this id, or null. */
   find(kid: string): Promise<SigningKey | null>;
 }
 
-/** Keys that lie in the store, wrapped by the master key. */
+/** Keys from the store, encrypted with the master key. */
 export function createSigningKeys({ store, clock }: Pick<ApiDeps, 'store' | 'clock'>): SigningKeys {
   let remembered: { keys: readonly SigningKey[]; until: number } | null = null;
 
@@ -34,13 +34,10 @@ export function createSigningKeys({ store, clock }: Pick<ApiDeps, 'store' | 'clo
   };
   const current = async () => (remembered !== null && clock().getTime() < remembered.until ? remembered.keys : read());
   const among = (keys: readonly SigningKey[], kid: string) => keys.find((key) => key.kid === kid);
-  return {
-    current,
-    find: async (kid) => among(await current(), kid) ?? among(await read(), kid) ?? null,
-  };
+  return { current, find: async (kid) => among(await current(), kid) ?? among(await read(), kid) ?? null };
 }
 
-/** The key whose private number is `secret`: 32 random bytes, below the order of the curve but for one in 2^32. */
+/** The key with private scalar `secret`: 32 random bytes, below the curve's order except for one in 2^32. */
 async function signingKeyOf(secret: Buffer): Promise<SigningKey> {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(secret);

@@ -12,9 +12,9 @@ import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['members'];
-const NOT_FOUND = 'Member not found; list /org/members for the ones there are';
+const NOT_FOUND = 'Member not found; list members with GET /org/members';
 
-/** Who belongs to the organization, and who is invited to. */
+/** Members of the organization and their invitations. */
 export function registerMembers(app: ApiServer, parts: ApiParts): void {
   listMembers(app, parts);
   retrieveMember(app, parts);
@@ -27,7 +27,7 @@ export function registerMembers(app: ApiServer, parts: ApiParts): void {
 
 const Query = z.object(pageQuery);
 
-/** `GET /org/members`: by e-mail address, a bare array with paging headers. */
+/** `GET /org/members`: sorted by email address, a bare array with paging headers. */
 function listMembers(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -42,7 +42,7 @@ function listMembers(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `GET /org/members/{id}`: by the id of the person. */
+/** `GET /org/members/{id}`: by the person's id. */
 function retrieveMember(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -55,7 +55,7 @@ function retrieveMember(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `PATCH /org/members/{id}`: another role, from the next request on. The last owner stays one. */
+/** `PATCH /org/members/{id}`: changes the role, effective from the next request. The last owner keeps theirs. */
 function updateMember(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -78,7 +78,7 @@ function updateMember(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `DELETE /org/members/{id}`: their sessions here end at once. The last owner stays. */
+/** `DELETE /org/members/{id}`: ends their sessions here at once. The last owner cannot be removed. */
 function removeMember(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -98,8 +98,8 @@ function removeMember(app: ApiServer, { store }: ApiParts): void {
 }
 
 /**
- * `POST /org/invitations`: answers the link, which is shown once and sent by whoever invites. A member is not invited: the link would
- * promise a role that accepting it does not give.
+ * `POST /org/invitations`: returns the link, once, for the inviter to send. Members cannot be invited: the link would promise a
+ * role that accepting it does not grant.
  */
 function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
   app.route({
@@ -119,7 +119,7 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
       if ((await store.memberships.find(organizationId, { email })) !== null)
         throw new HoldfastError(
           'already_exists',
-          'They are a member already; PATCH /org/members/{id} changes their role',
+          'They are already a member; change their role with PATCH /org/members/{id}',
         );
       const invitedBy = principalIdOf(organizationWideCallerOf(request, REFUSAL));
       const { invitation, code } = await store.invitations.create(organizationId, { ...request.body, invitedBy });
@@ -129,7 +129,7 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
   });
 }
 
-/** `GET /org/invitations`: those that wait, a bare array with paging headers. */
+/** `GET /org/invitations`: pending ones, a bare array with paging headers. */
 function listInvitations(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -144,7 +144,7 @@ function listInvitations(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `DELETE /org/invitations/{id}`: its link is good no more. */
+/** `DELETE /org/invitations/{id}`: invalidates its link. */
 function deleteInvitation(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',

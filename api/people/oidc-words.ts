@@ -1,95 +1,96 @@
 import type { Language } from '../hosted/shell.ts';
-import type { OidcRefusal } from './oidc-refusals.ts';
+import type { OidcErrorReason } from './oidc-errors.ts';
 
-/** What a page says of a refusal: what has happened, and what to do now. */
-export interface RefusalWords {
+/** What an error page says: what happened, and what to do next. */
+export interface ErrorPageWords {
   title: string;
   happened: string;
   next: string;
 }
 
-/** Refusals of the way through the provider, and those that may meet a person on any way. */
-export type RefusalKind = OidcRefusal | 'too_often' | 'fault';
+/** OIDC refusals, and errors that can occur on any route. */
+export type OidcErrorKind = OidcErrorReason | 'too_often' | 'fault';
 
 interface OidcWords {
   again: string;
   toSignIn: string;
   toConsole: string;
-  refusals: Readonly<Record<RefusalKind, RefusalWords>>;
+  refusals: Readonly<Record<OidcErrorKind, ErrorPageWords>>;
 }
 
-/** What the pages about the provider say. */
+/** Texts of the identity provider's error pages. */
 export const OIDC_WORDS: Readonly<Record<Language, OidcWords>> = {
   en: {
-    again: 'Sign in by the identity provider again',
+    again: 'Sign in with the identity provider again',
     toSignIn: 'Back to sign-in',
     toConsole: 'Back to the console',
     refusals: {
       oidc_not_configured: {
         title: 'No identity provider is set up',
-        happened: 'This installation of Holdfast does not sign people in by an identity provider.',
-        next: 'Sign in by a password, a passkey or a sign-in link. Whoever operates Holdfast can set a provider up.',
+        happened: 'This installation of Holdfast does not use an identity provider.',
+        next: 'Sign in with a password, a passkey or a sign-in link. Whoever operates Holdfast can set up a provider.',
       },
       oidc_unavailable: {
-        title: 'Your identity provider does not answer',
-        happened: 'Holdfast asked the provider and got no answer that it can use.',
-        next: 'Try again in a few minutes. If it stays, tell whoever runs the provider, or sign in another way.',
+        title: 'Your identity provider is not responding',
+        happened: 'Holdfast got no usable answer from the provider.',
+        next: 'Try again in a few minutes. If this keeps happening, tell whoever runs the provider, or sign in another way.',
       },
       oidc_expired: {
         title: 'This sign-in has expired',
-        happened: 'It was begun in another browser, longer than ten minutes ago, or has been used already.',
-        next: 'Begin again, and stay in this browser until you are back here.',
+        happened: 'It was started in another browser or more than ten minutes ago, or was already used.',
+        next: 'Start again, and stay in this browser until you are back here.',
       },
       oidc_refused: {
         title: 'Your identity provider did not let you in',
-        happened: 'You were sent back without a sign-in, or it was canceled there.',
-        next: 'Begin again. If it stays, ask whoever looks after your accounts at the provider to let you use Holdfast.',
+        happened: 'You were sent back without being signed in, or the sign-in was canceled there.',
+        next: 'Start again. If this keeps happening, ask whoever manages your accounts at the provider to let you use Holdfast.',
       },
       oidc_no_proof: {
-        title: 'The sign-in could not be proved',
-        happened: 'What came back from the provider does not belong to the sign-in that was begun in this browser.',
-        next: 'Begin again. If it stays, ask whoever operates Holdfast to check how the provider is set up.',
+        title: 'The sign-in could not be verified',
+        happened: 'The provider’s answer does not belong to the sign-in that was started in this browser.',
+        next: 'Start again. If this keeps happening, ask whoever operates Holdfast to check how the provider is set up.',
       },
       oidc_unverified_email: {
-        title: 'Your e-mail address is not verified',
-        happened: 'The identity provider names no e-mail address of yours that it has verified.',
-        next: 'Verify your address at the provider, or ask whoever looks after your account there, then sign in again.',
+        title: 'Your email address is not verified',
+        happened: 'The identity provider has no verified email address for you.',
+        next: 'Verify your address at the provider, or ask whoever manages your account there, then sign in again.',
       },
       oidc_no_member: {
         title: 'You are not a member here',
-        happened: 'The provider knows who you are, but no organization of this installation has you as a member.',
-        next: 'Ask an owner of your organization to invite you, then open the link of the invitation.',
+        happened: 'The provider knows who you are, but you are not a member of any organization here.',
+        next: 'Ask an owner of your organization to invite you, then open the invitation link.',
       },
       oidc_other_account: {
         title: 'This address belongs to another account',
-        happened: 'Somebody with your e-mail address has signed in by another account of the provider before.',
-        next: 'Sign in by that account. If it is gone, ask an owner of your organization to invite you anew.',
+        happened: 'Someone with your email address has already signed in with another account at the provider.',
+        next: 'Sign in with that account. If it no longer exists, ask an owner of your organization to invite you again.',
       },
       oidc_other_person: {
-        title: 'Somebody else has signed in at the provider',
+        title: 'Someone else is signed in at the provider',
         happened:
-          'You are signed in to Holdfast as another person than the one whom the provider named. Nothing was confirmed.',
-        next: 'Confirm once more, and sign in at the provider as yourself.',
+          'You are signed in to Holdfast as someone other than the person the provider named. Nothing was confirmed.',
+        next: 'Confirm again, and sign in at the provider as yourself.',
       },
       oidc_old_sign_in: {
-        title: 'The provider did not ask you again',
-        happened: 'It answered with an earlier sign-in, which does not show that it is you now. Nothing was confirmed.',
-        next: 'Sign out at the provider, then confirm once more. If it stays, ask whoever runs the provider.',
+        title: 'The provider did not ask you to sign in again',
+        happened:
+          'It answered with an earlier sign-in, which does not prove that it is you now. Nothing was confirmed.',
+        next: 'Sign out at the provider, then confirm again. If this keeps happening, ask whoever runs the provider.',
       },
       oidc_session_over: {
         title: 'Your session has ended',
-        happened: 'The session that was to be confirmed is over, or belongs to another browser.',
+        happened: 'The session to confirm has ended or belongs to another browser.',
         next: 'Sign in again.',
       },
       too_often: {
         title: 'Too many attempts',
-        happened: 'Somebody has tried to sign in very often from your network.',
+        happened: 'There were too many sign-in attempts from your network.',
         next: 'Wait a few minutes, then sign in again.',
       },
       fault: {
-        title: 'Holdfast failed',
-        happened: 'The sign-in ended by a fault that is not yours.',
-        next: 'Try again. If it stays, tell whoever operates Holdfast.',
+        title: 'Something went wrong',
+        happened: 'The sign-in failed. It is not your fault.',
+        next: 'Try again. If this keeps happening, tell whoever operates Holdfast.',
       },
     },
   },

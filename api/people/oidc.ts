@@ -10,35 +10,35 @@ import type { ApiParts } from '../parts.ts';
 import { showErrorPages } from '../html/error-pages.ts';
 import { consoleTokenOf } from './console-cookie.ts';
 import { createOidcClient, type OidcClient, type OidcIdentity } from './oidc-client.ts';
-import { oidcRefusalPage } from './oidc-pages.ts';
-import { oidcRefusal } from './oidc-refusals.ts';
-import { membershipsBy, type OidcRule } from './oidc-rules.ts';
-import { beginSession, consoleCallerOf } from './session-answers.ts';
+import { oidcErrorPage } from './oidc-error-page.ts';
+import { oidcError } from './oidc-errors.ts';
+import { grantedRoles, type OidcRule } from './oidc-rules.ts';
+import { beginSession, consoleCallerOf } from './console-session.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const tags = ['session'];
 const CALLBACK = '/session/oidc/callback';
-/** How far the provider's clock may be behind ours, in milliseconds. */
+/** Tolerated clock difference to the provider, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** What a way through the provider is to confirm; null where it signs in. */
+/** The confirmation that a round trip is for; null for a sign-in. */
 const Confirms = z
   .object({ sessionId: z.string(), returnTo: z.string(), begunAt: z.number().describe('Epoch milliseconds') })
   .nullable();
 type Confirms = z.infer<typeof Confirms>;
 
-/** The provider of an installation, and what ties a way through it to the browser that began it. */
-interface Ways {
-  clientOf: () => OidcClient;
-  /** Begins a way; answers where it leads. */
+/** A round trip through the provider, bound to the browser that started it. */
+interface RoundTrip {
+  requireClient: () => OidcClient;
+  /** Starts a round trip; returns the provider's URL. */
   begin: (reply: FastifyReply, confirms: Confirms) => Promise<string>;
-  /** Ends it: the token that began it, which is used up, and what it confirms. Throws `gone`. */
+  /** Finishes it: returns and uses up its token. Throws `gone`. */
   end: (request: FastifyRequest, reply: FastifyReply) => Promise<{ token: string; confirms: Confirms }>;
 }
 
-/** Signing in by an OpenID provider, and confirming by it who one is: both lead there and back to one address. */
+/** Sign-in and confirmation of identity through an OpenID provider; both share one callback. */
 export function registerOidc(service: ApiServer, parts: ApiParts, limits: SignInLimits): void {
-  const ways = createWays(parts);
+  const roundTrip = createRoundTrip(parts);
   service.route({
     method: 'GET',
     url: '/session/methods',
@@ -51,47 +51,47 @@ export function registerOidc(service: ApiServer, parts: ApiParts, limits: SignIn
       oidc: parts.settings.oidc !== undefined,
     }),
   });
-  beginConfirmation(service, parts, limits, ways);
+  beginConfirmation(service, parts, limits, roundTrip);
   void service.register((app: ApiServer, _options, done) => {
     const returnPaths = new WeakMap<FastifyRequest, string>();
     showErrorPages(app, (refusal, request, language) =>
-      oidcRefusalPage(refusal, language, returnPaths.get(request) ?? null),
+      oidcErrorPage(refusal, language, returnPaths.get(request) ?? null),
     );
-    beginSignIn(app, limits, ways);
-    comeBack(app, parts, limits, { ...ways, returnPaths });
+    beginSignIn(app, limits, roundTrip);
+    registerCallback(app, parts, limits, { ...roundTrip, returnPaths });
     done();
   });
 }
 
-function createWays({ settings: { oidc, publicUrl }, store, clock }: ApiParts): Ways {
+function createRoundTrip({ settings: { oidc, publicUrl }, store, clock }: ApiParts): RoundTrip {
   const client = oidc === undefined ? null : createOidcClient(oidc, `${publicUrl}${CALLBACK}`, clock);
   const cookie: HttpOnlyCookie = { name: 'holdfast_oidc', sameSite: 'Lax', publicUrl };
-  const clientOf = (): OidcClient => {
-    if (client === null) throw oidcRefusal('oidc_not_configured');
+  const requireClient = (): OidcClient => {
+    if (client === null) throw oidcError('oidc_not_configured');
     return client;
   };
   return {
-    clientOf,
+    requireClient,
     begin: async (reply, confirms) => {
-      // What the browser keeps ties the way back to it; it is good once.
+      // The cookie binds the callback to this browser; single use.
       const code = { userId: null, data: confirms, lifetimeMs: OIDC_ROUND_TRIP_MS };
       const token = await store.signInCodes.create('oidc', code);
-      const url = await clientOf().authorizationUrl(token, confirms !== null);
+      const url = await requireClient().authorizationUrl(token, confirms !== null);
       writeCookie(reply, cookie, token, OIDC_ROUND_TRIP_MS / 1000);
       return url;
     },
     end: async (request, reply) => {
       const token = readCookie(request, cookie);
       const redeemed = token === null ? null : await store.signInCodes.redeem('oidc', token);
-      if (token === null || redeemed === null) throw oidcRefusal('oidc_expired');
+      if (token === null || redeemed === null) throw oidcError('oidc_expired');
       writeCookie(reply, cookie, '', 0);
       return { token, confirms: Confirms.parse(redeemed.data) };
     },
   };
 }
 
-/** `GET /session/oidc`: leads to the provider. */
-function beginSignIn(app: ApiServer, limits: SignInLimits, { clientOf, begin }: Ways): void {
+/** `GET /session/oidc`: redirects to the provider. */
+function beginSignIn(app: ApiServer, limits: SignInLimits, { requireClient, begin }: RoundTrip): void {
   app.route({
     method: 'GET',
     url: '/session/oidc',
@@ -103,15 +103,20 @@ function beginSignIn(app: ApiServer, limits: SignInLimits, { clientOf, begin }: 
       response: { 302: NoContent, ...errorResponses(404) },
     },
     handler: async (request, reply) => {
-      clientOf();
+      requireClient();
       await limits.countAddress(request);
       return reply.redirect(await begin(reply, null), 302);
     },
   });
 }
 
-/** `POST /session/oidc/confirm`: where the provider asks the caller once more who they are. */
-function beginConfirmation(app: ApiServer, { clock }: ApiParts, limits: SignInLimits, { clientOf, begin }: Ways): void {
+/** `POST /session/oidc/confirm`: returns the provider's URL for confirming the caller's identity. */
+function beginConfirmation(
+  app: ApiServer,
+  { clock }: ApiParts,
+  limits: SignInLimits,
+  { requireClient, begin }: RoundTrip,
+): void {
   app.route({
     method: 'POST',
     url: '/session/oidc/confirm',
@@ -124,7 +129,7 @@ function beginConfirmation(app: ApiServer, { clock }: ApiParts, limits: SignInLi
     },
     handler: async (request, reply) => {
       const { session } = consoleCallerOf(request);
-      clientOf();
+      requireClient();
       await limits.countAddress(request);
       const returnTo = request.body.return_to;
       return { url: await begin(reply, { sessionId: session.id, returnTo, begunAt: clock().getTime() }) };
@@ -132,17 +137,17 @@ function beginConfirmation(app: ApiServer, { clock }: ApiParts, limits: SignInLi
   });
 }
 
-/** `GET /session/oidc/callback`: back from the provider. */
-function comeBack(
+/** `GET /session/oidc/callback`: return from the provider. */
+function registerCallback(
   app: ApiServer,
   parts: ApiParts,
   limits: SignInLimits,
-  { clientOf, end, returnPaths }: Ways & { returnPaths: WeakMap<FastifyRequest, string> },
+  { requireClient, end, returnPaths }: RoundTrip & { returnPaths: WeakMap<FastifyRequest, string> },
 ): void {
   const { oidc, publicUrl } = parts.settings;
   app.route({
     method: 'GET',
-    // It uses up what the provider sent.
+    // It uses up the provider's code.
     exposeHeadRoute: false,
     url: CALLBACK,
     config: { access: 'public', returnsSecret: true },
@@ -154,26 +159,26 @@ function comeBack(
       response: { 302: NoContent, ...errorResponses(403, 404, 410) },
     },
     handler: async (request, reply) => {
-      const client = clientOf();
+      const client = requireClient();
       await limits.countAddress(request);
       const { token, confirms } = await end(request, reply);
       if (confirms !== null) returnPaths.set(request, confirms.returnTo);
       const identity = await client.identity(token, new URL(request.url, publicUrl));
       if (confirms !== null) {
-        await confirmBy(parts, request, identity, confirms);
+        await confirmSession(parts, request, identity, confirms);
         return reply.redirect(`${publicUrl}${confirms.returnTo}`, 302);
       }
-      await beginSession(parts, request, reply, await personOf(parts, oidc?.rules ?? [], identity));
+      await beginSession(parts, request, reply, await resolvePerson(parts, oidc?.rules ?? [], identity));
       return reply.redirect(`${publicUrl}/console`, 302);
     },
   });
 }
 
 /**
- * Notes that the person of a session has proved anew who they are: as themselves, and after they were asked to. A provider may
- * overlook that it is to ask, or be asked without it by who has changed the address: only the time that it has signed counts.
+ * Records that a session's person has authenticated again: as themselves, and after being asked. A provider may ignore that
+ * request, or never see it if someone changed the URL: only the time it signed counts.
  */
-async function confirmBy(
+async function confirmSession(
   parts: ApiParts,
   request: FastifyRequest,
   { subject, authenticatedAt }: OidcIdentity,
@@ -182,34 +187,34 @@ async function confirmBy(
   const { store, settings } = parts;
   const sessionToken = consoleTokenOf(request, settings.publicUrl);
   const session = sessionToken === null ? null : await store.userSessions.authenticate(sessionToken);
-  if (session === null || session.id !== sessionId) throw oidcRefusal('oidc_session_over');
-  // For the row of the audit log.
+  if (session === null || session.id !== sessionId) throw oidcError('oidc_session_over');
+  // For the audit log.
   request.caller = await callerOfSession(parts, session, {});
   const person = await store.users.findByOidcSubject(subject);
-  if (person?.id !== session.user.id) throw oidcRefusal('oidc_other_person');
+  if (person?.id !== session.user.id) throw oidcError('oidc_other_person');
   if (authenticatedAt === null || authenticatedAt.getTime() < begunAt - CLOCK_SKEW_MS)
-    throw oidcRefusal('oidc_old_sign_in');
+    throw oidcError('oidc_old_sign_in');
   await store.userSessions.confirm(session.id);
 }
 
 /**
- * The id of the person whom a provider names, with the memberships and roles that the rules give. Throws `forbidden` for who is
- * neither known here nor let in by a rule.
+ * Returns the id of the identified person, after applying the memberships and roles that the rules grant. Throws `forbidden` for
+ * someone who is neither known here nor granted a role.
  */
-async function personOf({ store }: ApiParts, rules: readonly OidcRule[], identity: OidcIdentity): Promise<string> {
+async function resolvePerson({ store }: ApiParts, rules: readonly OidcRule[], identity: OidcIdentity): Promise<string> {
   const { subject, email, name } = identity;
-  const granted = membershipsBy(rules, identity);
+  const granted = grantedRoles(rules, identity);
   for (const id of granted.keys()) if ((await store.organizations.find(id)) === null) granted.delete(id);
   const [organizationId] = granted.keys();
   const known = (await store.users.findByOidcSubject(subject)) ?? (await store.users.findByEmail(email));
-  if (known === null && organizationId === undefined) throw oidcRefusal('oidc_no_member');
+  if (known === null && organizationId === undefined) throw oidcError('oidc_no_member');
   const user = known ?? (await store.users.create({ organizationId: organizationId ?? '', email, name }));
-  // A verified address that had no account at a provider yet, or the same one as ever.
-  if (!(await store.users.linkOidcSubject(user.id, subject))) throw oidcRefusal('oidc_other_account');
+  // A verified address is linked once; after that, the subject must match.
+  if (!(await store.users.linkOidcSubject(user.id, subject))) throw oidcError('oidc_other_account');
   for (const [organization, role] of granted) {
     await store.memberships.add(organization, user.id, role);
     await store.memberships.setRole(organization, user.id, role).catch((error: unknown) => {
-      // The last owner stays one, whatever the groups say.
+      // The last owner keeps the role, whatever the groups say.
       if (!(error instanceof HoldfastError) || error.code !== 'operation_failed') throw error;
     });
   }

@@ -19,15 +19,15 @@ import type { UserPasskeyRecord } from '../../store/queries/user-passkeys.ts';
 import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
-import { provesPerson } from './password.ts';
-import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';
+import { verifyPassword } from './password.ts';
+import { beginSession, consoleCallerOf, currentSession, presentSession } from './console-session.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const tags = ['session'];
-/** What `navigator.credentials` takes, in the JSON form of WebAuthn. */
+/** Options for `navigator.credentials`, in WebAuthn's JSON form. */
 const Options = z.record(z.string(), z.unknown());
 
-/** Passkeys: signing in by them, registering them, and proving again who one is. */
+/** Passkeys: sign-in, registration, and confirmation of identity. */
 export function registerPasskeys(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   signInByPasskey(app, parts, limits);
   addPasskey(app, parts);
@@ -36,7 +36,7 @@ export function registerPasskeys(app: ApiServer, parts: ApiParts, limits: SignIn
   confirmSession(app, parts, limits);
 }
 
-/** `POST /session/passkey/options`, `POST /session/passkey`: signs in by a passkey, which names its person itself. */
+/** `POST /session/passkey/options`, `POST /session/passkey`: signs in with a passkey, which identifies its person. */
 function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   app.route({
     method: 'POST',
@@ -55,7 +55,7 @@ function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits):
         lifetimeMs: CHALLENGE_LIFETIME_MS,
       });
       const options = await generateAuthenticationOptions({
-        rpID: placeOf(parts).rpID,
+        rpID: relyingParty(parts).rpID,
         challenge: bytesOf(challenge),
         timeout: CHALLENGE_LIFETIME_MS,
         userVerification: 'required',
@@ -76,7 +76,7 @@ function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits):
     },
     handler: async (request, reply) => {
       await limits.countAddress(request);
-      const { userId } = await provenPasskey(parts, request.body);
+      const { userId } = await verifyPasskey(parts, request.body);
       return beginSession(parts, request, reply, userId);
     },
   });
@@ -96,7 +96,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
       const challenge = await store.signInCodes.create('passkey_registration', { userId: user.id, lifetimeMs });
       const options = await generateRegistrationOptions({
         rpName: 'Holdfast',
-        rpID: placeOf(parts).rpID,
+        rpID: relyingParty(parts).rpID,
         userName: user.email,
         userDisplayName: user.name ?? user.email,
         userID: new Uint8Array(Buffer.from(user.id)),
@@ -122,7 +122,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
     handler: async (request, reply) => {
       const { user } = consoleCallerOf(request);
       const { name, response } = request.body;
-      const { origin, rpID } = placeOf(parts);
+      const { origin, rpID } = relyingParty(parts);
       const verified = await verifyRegistrationResponse({
         response: { ...response, clientExtensionResults: {} },
         expectedChallenge: async (challenge) =>
@@ -132,7 +132,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
         requireUserVerification: true,
       }).catch(() => null);
       if (verified?.verified !== true)
-        throw new HoldfastError('bad_request', 'The passkey was not accepted; begin its registration again');
+        throw new HoldfastError('bad_request', 'The passkey was not accepted; start its registration again');
       const { id, publicKey, counter } = verified.registrationInfo.credential;
       const transports = response.response.transports;
       await store.userPasskeys.add({
@@ -149,7 +149,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `GET /session/account/passkeys`: one's own. */
+/** `GET /session/account/passkeys`: the caller's passkeys. */
 function listPasskeys(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -177,7 +177,7 @@ function deletePasskey(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `POST /session/confirm`: proves again who one is, by password and code or by a passkey. */
+/** `POST /session/confirm`: confirms the caller's identity, with password and code or a passkey. */
 function confirmSession(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   app.route({
     method: 'POST',
@@ -190,19 +190,19 @@ function confirmSession(app: ApiServer, parts: ApiParts, limits: SignInLimits): 
       const { body } = request;
       const isProven =
         'passkey' in body
-          ? (await provenPasskey(parts, body.passkey)).userId === user.id
-          : await provesPerson(parts, user.id, body);
-      if (!isProven) throw new HoldfastError('forbidden', 'This does not prove that it is you; try again');
+          ? (await verifyPasskey(parts, body.passkey)).userId === user.id
+          : await verifyPassword(parts, user.id, body);
+      if (!isProven) throw new HoldfastError('forbidden', 'Identity not confirmed; try again');
       await parts.store.userSessions.confirm(session.id);
       return presentSession(parts, await currentSession(parts, request));
     },
   });
 }
 
-/** The passkey that has signed a challenge of ours, which is used up. Throws `unauthorized`. */
-async function provenPasskey({ store, settings }: ApiParts, response: PasskeyAssertion): Promise<UserPasskeyRecord> {
+/** Verifies a passkey's signature of one of our challenges, which is used up. Throws `unauthorized`. */
+async function verifyPasskey({ store, settings }: ApiParts, response: PasskeyAssertion): Promise<UserPasskeyRecord> {
   const passkey = await store.userPasskeys.find(response.id);
-  const { origin, rpID } = placeOf({ settings });
+  const { origin, rpID } = relyingParty({ settings });
   const verified =
     passkey === null
       ? null
@@ -221,13 +221,13 @@ async function provenPasskey({ store, settings }: ApiParts, response: PasskeyAss
           requireUserVerification: true,
         }).catch(() => null);
   if (passkey === null || verified?.verified !== true)
-    throw new HoldfastError('unauthorized', 'The passkey was not accepted; begin again, or sign in by other means');
+    throw new HoldfastError('unauthorized', 'The passkey was not accepted; try again, or sign in another way');
   await store.userPasskeys.recordUse(passkey.id, verified.authenticationInfo.newCounter);
   return passkey;
 }
 
-/** Where passkeys are good: the host that people reach us by. */
-function placeOf({ settings }: Pick<ApiParts, 'settings'>): { origin: string; rpID: string } {
+/** The relying party: the host of the public URL. */
+function relyingParty({ settings }: Pick<ApiParts, 'settings'>): { origin: string; rpID: string } {
   const { origin, hostname } = new URL(settings.publicUrl);
   return { origin, rpID: hostname };
 }

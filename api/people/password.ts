@@ -15,15 +15,15 @@ import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 import { hashPassword, isPassword } from './password-hash.ts';
-import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';
+import { beginSession, consoleCallerOf, currentSession, presentSession } from './console-session.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const tags = ['session'];
-/** What an authenticator app shows beside the codes. */
+/** Name shown in authenticator apps. */
 const TOTP_ISSUER = 'Holdfast';
 const TOTP_PERIOD_S = 30;
 
-/** Passwords, each with an authenticator: signing in by them, and setting them. */
+/** Passwords with authenticators: sign-in and setup. */
 export function registerPasswords(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   signInByPassword(app, parts, limits);
   updateAccount(app, parts);
@@ -31,22 +31,19 @@ export function registerPasswords(app: ApiServer, parts: ApiParts, limits: SignI
   confirmPassword(app, parts, limits);
 }
 
-/**
- * Whether a password and a code are right; the code is used up then. Tells nothing by its duration, nor by what of the two was
- * wrong.
- */
-export async function provesPerson(
+/** Verifies a password and code, and uses up the code. Neither timing nor result reveals which of them was wrong. */
+export async function verifyPassword(
   parts: ApiParts,
   userId: string | null,
   { password, code = '' }: { password: string; code?: string | undefined },
 ): Promise<boolean> {
   const stored = userId === null ? null : await parts.store.userPasswords.find(userId);
   const isRight = await isPassword(password, stored?.hash ?? null);
-  return isRight && stored !== null && userId !== null && (await takeCode(parts, userId, stored, code));
+  return isRight && stored !== null && userId !== null && (await consumeTotpCode(parts, userId, stored, code));
 }
 
-/** True for a code of the authenticator, at most a period off, that was not used before. */
-async function takeCode(
+/** True for an unused code of the authenticator, at most one period off. */
+async function consumeTotpCode(
   { store, clock }: ApiParts,
   userId: string,
   { totpSecret }: PasswordRecord,
@@ -62,7 +59,7 @@ function totpOf(secret: string, label = ''): TOTP {
   return new TOTP({ issuer: TOTP_ISSUER, label, secret: Secret.fromBase32(secret), period: TOTP_PERIOD_S });
 }
 
-/** `POST /session/password`: signs in by a password and a code of the authenticator. Every refusal reads the same. */
+/** `POST /session/password`: signs in with a password and authenticator code. All rejections read the same. */
 function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   app.route({
     method: 'POST',
@@ -80,7 +77,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
       await limits.countAddress(request);
       await limits.countAccount(email);
       const user = await parts.store.users.findByEmail(email);
-      if (!(await provesPerson(parts, user?.id ?? null, { password, code })) || user === null) {
+      if (!(await verifyPassword(parts, user?.id ?? null, { password, code })) || user === null) {
         const [organization] = user === null ? [] : await parts.store.memberships.ofUser(user.id);
         if (user !== null && organization !== undefined) {
           const scope = { organizationId: organization.id, projectId: null };
@@ -88,7 +85,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
         }
         throw new HoldfastError(
           'unauthorized',
-          'E-mail address, password or code is wrong, or the code was used before',
+          'Email address, password or code is wrong, or the code was already used; try again',
         );
       }
       return beginSession(parts, request, reply, user.id);
@@ -96,7 +93,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
   });
 }
 
-/** `PATCH /session/account`: one's name; and the address of the first administrator, who begins without one. */
+/** `PATCH /session/account`: changes the name, and the address of the first administrator, who starts without one. */
 function updateAccount(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -106,7 +103,7 @@ function updateAccount(app: ApiServer, parts: ApiParts): void {
     handler: async (request) => {
       const { user } = consoleCallerOf(request);
       const { email, name } = request.body;
-      // Whoever could take any address could be taken for its owner.
+      // Whoever could set any address could impersonate its owner.
       if (email !== undefined && email !== user.email && user.email !== FIRST_ADMINISTRATOR_EMAIL)
         throw invalidField('email', 'cannot be changed; have the new address invited');
       await parts.store.users.update(user.id, omitUndefined({ email, name }));
@@ -115,7 +112,7 @@ function updateAccount(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `POST /session/account/password`: a new password and authenticator, which count once a code of it was shown. */
+/** `POST /session/account/password`: proposes a password and authenticator, which take effect once a code is confirmed. */
 function setPassword(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
@@ -125,7 +122,7 @@ function setPassword(app: ApiServer, parts: ApiParts): void {
     handler: async (request) => {
       const { user } = consoleCallerOf(request);
       const { password } = request.body;
-      if (password.toLowerCase() === user.email) throw invalidField('password', 'must not be the e-mail address');
+      if (password.toLowerCase() === user.email) throw invalidField('password', 'must not be the email address');
       const totpSecret = new Secret({ size: 20 }).base32;
       await parts.store.userPasswords.setPending(user.id, { hash: await hashPassword(password), totpSecret });
       return { totp_secret: totpSecret, totp_url: totpOf(totpSecret, user.email).toString() };
@@ -133,7 +130,7 @@ function setPassword(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `POST /session/account/password/confirm`: the first code. From then on the password signs in, and other sessions are over. */
+/** `POST /session/account/password/confirm`: confirms the first code. The password takes effect, and other sessions end. */
 function confirmPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   app.route({
     method: 'POST',
@@ -145,8 +142,8 @@ function confirmPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits):
       await limits.countAccount(user.id);
       const proposed = await parts.store.userPasswords.findPending(user.id);
       if (proposed === null) throw new HoldfastError('bad_request', 'Set a password first');
-      if (!(await takeCode(parts, user.id, proposed, request.body.code)))
-        throw invalidField('code', 'is not the one that the authenticator shows now; enter the next one');
+      if (!(await consumeTotpCode(parts, user.id, proposed, request.body.code)))
+        throw invalidField('code', 'is not the current code of the authenticator; enter the next one');
       await parts.store.userPasswords.activatePending(user.id);
       await parts.store.userSessions.endOthers(user.id, session.id);
       return presentSession(parts, await currentSession(parts, request));

@@ -3,17 +3,17 @@ import { CONFIRMATION_LIFETIME_MS, isAtLeast, type Role } from '../../contract/p
 import { HoldfastError } from '../../contract/errors.ts';
 import type { UserCaller } from '../caller.ts';
 
-/** Paths whose writes are for owners: what decides who reaches the organization and how far. */
+/** Paths that only owners may write: they control who can access the organization. */
 const OWNED = ['/org/', '/projects', '/audit-logs/export/'];
-/** Paths whose answers let the reader into browsers that are logged in. */
+/** Paths whose responses give access to logged-in browsers. */
 const OPENING = ['/browsers', '/browser_pools'];
 
-/** What of a route decides which people may use it. */
+/** Route settings that determine who may use it. */
 type RouteRules = Pick<FastifyContextConfig, 'role' | 'needsConfirmation' | 'returnsSecret'>;
 
 /**
- * Holds a person to their role: what a route says, else reading for all and everything more for operators. Where a secret is
- * shown or replaced they must have proved lately who they are.
+ * Enforces a person's role: the route's own, else reads for everyone and writes for operators. Routes that show or replace a secret
+ * require a recent confirmation of identity.
  * @throws HoldfastError `forbidden`, `confirmation_required`
  */
 export function requireRole(
@@ -26,15 +26,15 @@ export function requireRole(
   if (!isAtLeast(caller.role, needed)) {
     throw new HoldfastError(
       'forbidden',
-      `This takes the role ${needed}, yours is ${caller.role}; ask an owner of the organization`,
+      `This requires the role ${needed}, yours is ${caller.role}; ask an owner of the organization`,
     );
   }
   if (rules.needsConfirmation !== true || isConfirmed(caller, now)) return;
   throw new HoldfastError(
     'confirmation_required',
     caller.session === null
-      ? 'A client that acts for a person may not do this; do it in the console'
-      : 'This shows or replaces a secret; confirm that it is you by `POST /session/confirm`, then send it again',
+      ? 'OAuth clients may not do this; do it in the console'
+      : 'This shows or replaces a secret; confirm your identity with POST /session/confirm, then send it again',
   );
 }
 

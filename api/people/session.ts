@@ -4,19 +4,19 @@ import { NoContent, errorResponses } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { requireJson, requireSameOrigin } from '../cross-origin.ts';
-import { dropConsoleToken } from './console-cookie.ts';
+import { clearConsoleCookie } from './console-cookie.ts';
 import { registerOidc } from './oidc.ts';
 import { registerOrganizations } from './organizations.ts';
 import { registerPasskeys } from './passkeys.ts';
 import { registerPasswords } from './password.ts';
-import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';
+import { beginSession, consoleCallerOf, currentSession, presentSession } from './console-session.ts';
 import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
 
 const tags = ['session'];
 
 /**
- * Signing people in and out. Whoever is not signed in yet must come from a page of our own all the same: else another site could
- * sign its visitors in as somebody else.
+ * Sign-in and sign-out. Public writes must come from our own pages, too: otherwise another site could sign its visitors in as
+ * someone else.
  */
 export function registerSession(service: ApiServer, parts: ApiParts): void {
   void service.register((app: ApiServer, _options, done) => {
@@ -39,7 +39,7 @@ export function registerSession(service: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `GET /session`: who is signed in. */
+/** `GET /session`: the current session. */
 function retrieveSession(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'GET',
@@ -61,13 +61,13 @@ function endSession(app: ApiServer, parts: ApiParts): void {
     schema: { operationId: 'endSession', tags, response: { 204: NoContent } },
     handler: async (request, reply) => {
       await parts.store.userSessions.end(consoleCallerOf(request).session.id);
-      dropConsoleToken(reply, parts.settings.publicUrl);
+      clearConsoleCookie(reply, parts.settings.publicUrl);
       return reply.code(204).send();
     },
   });
 }
 
-/** `POST /session/link`: signs in by a link, which is good once. */
+/** `POST /session/link`: signs in with a single-use link. */
 function signInByLink(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   app.route({
     method: 'POST',
@@ -84,7 +84,10 @@ function signInByLink(app: ApiServer, parts: ApiParts, limits: SignInLimits): vo
       await limits.countAddress(request);
       const redeemed = await parts.store.signInCodes.redeem('link', request.body.code);
       if (redeemed === null || redeemed.userId === null) {
-        throw new HoldfastError('gone', 'This link has expired or was already used; `npm run sign-in` makes another');
+        throw new HoldfastError(
+          'gone',
+          'This link has expired or was already used; get a new one with `npm run sign-in`',
+        );
       }
       return beginSession(parts, request, reply, redeemed.userId);
     },

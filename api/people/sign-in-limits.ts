@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify';
 import type { ApiDeps, RateLimit } from '../context.ts';
 import { countCall } from '../rate-limit.ts';
 
-/** Attempts to sign in: 60 in ten minutes from an address, and 10 in fifteen minutes at one account. */
+/** Sign-in attempts: 60 per ten minutes from an IP address, and 10 per 15 minutes for an account. */
 const BY_ADDRESS: RateLimit = { burst: 60, perSecond: 60 / 600 };
 const BY_ACCOUNT: RateLimit = { burst: 10, perSecond: 10 / 900 };
 
-/** Counts attempts to sign in, over all processes, so that nobody can guess. Each throws `rate_limited`. */
+/** Limits sign-in attempts across all processes, against guessing. Both throw `rate_limited`. */
 export interface SignInLimits {
   countAddress(request: Pick<FastifyRequest, 'ip'>): Promise<void>;
-  /** By e-mail address or id, whether or not there is such an account. */
+  /** By email address or id, whether or not the account exists. */
   countAccount(account: string): Promise<void>;
 }
 
-/** The limits of an installation. */
+/** Creates the limits of an installation. */
 export function createSignInLimits({ store }: Pick<ApiDeps, 'store'>): SignInLimits {
   const byAddress = { limit: BY_ADDRESS, ...store.rateLimiter('sign-in-address', BY_ADDRESS) };
   const byAccount = { limit: BY_ACCOUNT, ...store.rateLimiter('sign-in-account', BY_ACCOUNT) };

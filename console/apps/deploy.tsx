@@ -1,17 +1,16 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { Deployment } from '../../contract/apps.ts';
-import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
-import { AreaInput, FileInput, type FormValues, SwitchInput, TextInput } from '../parts/form.tsx';
+import { call, fieldError } from '../calls/call.ts';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
+import { FileInput, type FormValues, SwitchInput, TextInput } from '../parts/form.tsx';
 import { appWords as words } from '../words/apps.ts';
 import { fill } from '../words/language.ts';
-import { faultAt } from './run-action.tsx';
 
 const PATH = '/deployments';
 const REREADS = [PATH, '/apps'];
 
-/** The two ways of a program to an installation: as an archive, or from its repository. */
+/** Buttons to deploy a program: from an uploaded archive, or from a GitHub repository. */
 export function DeployButtons(): ReactNode {
   const [, navigate] = useLocation();
   const deploy = async (form: FormData): Promise<void> => {
@@ -24,7 +23,7 @@ export function DeployButtons(): ReactNode {
         kind="primary"
         label={words.upload}
         done={words.deployed}
-        rereads={REREADS}
+        invalidates={REREADS}
         onSubmit={(values, { file }) => {
           const form = formOf(values);
           if (file !== undefined) form.set('file', file);
@@ -39,7 +38,7 @@ export function DeployButtons(): ReactNode {
       <FormButton
         label={words.fromGithub}
         done={words.deployed}
-        rereads={REREADS}
+        invalidates={REREADS}
         onSubmit={(values) => {
           const form = formOf(values);
           const token = values['source.auth.token'] ?? '';
@@ -48,7 +47,7 @@ export function DeployButtons(): ReactNode {
             url: values['source.url'],
             ref: values['source.ref'],
             entrypoint: values['source.entrypoint'],
-            ...given('path', values['source.path']),
+            ...optionalField('path', values['source.path']),
             ...(token === '' ? {} : { auth: { method: 'github_token', token } }),
           };
           form.set('source', JSON.stringify(source));
@@ -82,13 +81,13 @@ function CommonInputs(): ReactNode {
   return (
     <>
       <TextInput name="version" label={words.version} hint={words.versionHint} />
-      <AreaInput name="env_vars" label={words.variables} hint={words.variablesHint} />
+      <TextInput name="env_vars" label={words.variables} hint={words.variablesHint} rows={4} />
       <SwitchInput name="force" label={words.force} hint={words.forceHint} />
     </>
   );
 }
 
-/** What both ways send. Throws at a line that is no variable. */
+/** Form fields common to both kinds. Throws {@link CallError} for a line that is not NAME=value. */
 function formOf({ version = '', force, env_vars: variables = '' }: FormValues): FormData {
   const form = new FormData();
   if (version !== '') form.set('version', version);
@@ -97,7 +96,7 @@ function formOf({ version = '', force, env_vars: variables = '' }: FormValues): 
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [, name, value] = /^([^=\s]+)=(.*)$/.exec(line) ?? [];
     if (name === undefined || value === undefined)
-      throw faultAt('env_vars', fill(words.variablesFault, { line: index + 1 }));
+      throw fieldError('env_vars', fill(words.variablesFault, { line: index + 1 }));
     form.set(`env_vars[${name}]`, value);
   }
   return form;

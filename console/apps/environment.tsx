@@ -4,9 +4,10 @@ import { sessionQuery } from '../calls/session.ts';
 import { Button } from '../parts/button.tsx';
 import { RowTable } from '../parts/list.tsx';
 import { Section } from '../parts/page.tsx';
+import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 
-/** The environment of a program: every name, and to whom the API tells them the values, once they ask for them. */
+/** The environment variables of a program. Values are hidden until operators and owners ask to see them. */
 export function Environment({ variables }: { variables: Readonly<Record<string, string>> }): ReactNode {
   const session = useQuery(sessionQuery);
   const [isShown, setShown] = useState(false);
@@ -25,7 +26,7 @@ export function Environment({ variables }: { variables: Readonly<Record<string, 
           label={words.environment}
           rows={rows}
           columns={[
-            { label: words.name, cell: ({ id }) => <code>{id}</code> },
+            { label: commonWords.name, cell: ({ id }) => <code>{id}</code> },
             {
               label: words.value,
               cell: ({ value }) =>

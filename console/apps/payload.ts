@@ -1,21 +1,21 @@
 import type { FormValues } from '../parts/form.tsx';
 
-/** A property of an action's input, as a field of a form. */
+/** A property of an action's input as a form field. */
 export interface PayloadField {
-  /** The property; the form's field is named `payload.<property>`. */
+  /** The property's name; its form field is named `payload.<property>`. */
   property: string;
   kind: 'text' | 'number' | 'switch' | 'choice';
   required: boolean;
   hint: string | undefined;
-  /** Its default, as a field holds it. */
+  /** The schema's default, as a field value. */
   initial: string;
   options: readonly string[];
 }
 
-/** A JSON Schema as an action carries it. */
+/** The JSON Schema of an action. */
 export type JsonSchema = Readonly<Record<string, unknown>> | null | undefined;
 
-/** The fields of a schema of plain properties; null where only JSON can hold what it takes. */
+/** Form fields for a schema of flat properties; null if it can only be entered as JSON. */
 export function fieldsOf(schema: JsonSchema): readonly PayloadField[] | null {
   const properties = schema?.['properties'];
   if (schema?.['type'] !== 'object' || !isRecord(properties)) return null;
@@ -48,7 +48,7 @@ function kindOf({ type, enum: choices }: Record<string, unknown>): PayloadField[
   return type === 'boolean' ? 'switch' : null;
 }
 
-/** What was entered into the fields, as an object; empty fields that are not required are left out. A number that is none is NaN. */
+/** The entered values as an object, without empty optional fields. An invalid number becomes NaN. */
 export function payloadOf(fields: readonly PayloadField[], values: FormValues): Record<string, unknown> {
   return Object.fromEntries(
     fields.flatMap(({ property, kind, required }): [string, unknown][] => {

@@ -2,15 +2,15 @@ import { type ReactNode, useState } from 'react';
 import type { z } from 'zod';
 import { useLocation } from 'wouter';
 import type { AppAction, CreatedInvocation } from '../../contract/apps.ts';
-import { call, CallError } from '../calls/call.ts';
+import { call, fieldError } from '../calls/call.ts';
 import { Button } from '../parts/button.tsx';
 import { FormButton } from '../parts/form-button.tsx';
-import { AreaInput, type FormValues, SelectInput, SwitchInput, TextInput } from '../parts/form.tsx';
+import { type FormValues, SelectInput, SwitchInput, TextInput } from '../parts/form.tsx';
 import { appWords as words } from '../words/apps.ts';
 import { fill } from '../words/language.ts';
 import { fieldsOf, type PayloadField, payloadOf } from './payload.ts';
 
-/** Runs an action of an app: its payload is entered in the fields of its schema, or as JSON. */
+/** Runs an action of an app. Its payload is entered as JSON, or in a form if its schema allows. */
 export function RunAction({ app, version, action }: { app: string; version: string; action: AppAction }): ReactNode {
   const [, navigate] = useLocation();
   const fields = fieldsOf(action.input_schema);
@@ -21,7 +21,7 @@ export function RunAction({ app, version, action }: { app: string; version: stri
       label={words.run}
       title={fill(words.runTitle, { action: action.name })}
       done={words.started}
-      rereads={['/invocations']}
+      invalidates={['/invocations']}
       onSubmit={async (values) => {
         const payload = asFields === null ? textOf(values) : JSON.stringify(entered(asFields, values));
         const made = await call<z.infer<typeof CreatedInvocation>>('POST', '/invocations', {
@@ -35,7 +35,7 @@ export function RunAction({ app, version, action }: { app: string; version: stri
       }}
     >
       {asFields === null ? (
-        <AreaInput name="payload" label={words.payload} hint={words.payloadHint} rows={8} />
+        <TextInput name="payload" label={words.payload} hint={words.payloadHint} rows={8} />
       ) : (
         asFields.map((field) => <PayloadInput key={field.property} field={field} />)
       )}
@@ -67,26 +67,20 @@ function PayloadInput({ field }: { field: PayloadField }): ReactNode {
   }
 }
 
-/** The payload as it was entered. Throws a {@link CallError} that stands at its field. */
+/** The entered JSON. Throws a {@link CallError} for its field if it is invalid. */
 function textOf({ payload = '' }: FormValues): string {
   const text = payload.trim();
   try {
     if (text !== '') JSON.parse(text);
     return text;
   } catch {
-    throw faultAt('payload', words.payloadFault);
+    throw fieldError('payload', words.payloadFault);
   }
 }
 
 function entered(fields: readonly PayloadField[], values: FormValues): Record<string, unknown> {
   const payload = payloadOf(fields, values);
   const wrong = Object.entries(payload).find(([, value]) => Number.isNaN(value));
-  if (wrong !== undefined) throw faultAt(`payload.${wrong[0]}`, words.numberFault);
+  if (wrong !== undefined) throw fieldError(`payload.${wrong[0]}`, words.numberFault);
   return payload;
-}
-
-/** What is wrong with a field before anything is sent. */
-export function faultAt(field: string, rule: string): CallError {
-  const message = `${field}: ${rule}`;
-  return new CallError(400, { code: 'invalid_input', message, details: [{ code: 'invalid_input', message }] });
 }

@@ -3,35 +3,26 @@ import type { DeploymentStatus, InvocationStatus } from '../../contract/apps.ts'
 import { Badge } from '../parts/when.tsx';
 import { appWords as words } from '../words/apps.ts';
 
-/** How far a deployment is. */
+const DEPLOYMENT_TONES = {
+  running: 'good',
+  failed: 'bad',
+  stopped: 'idle',
+  queued: 'wait',
+  in_progress: 'wait',
+} as const;
+const INVOCATION_TONES = { succeeded: 'good', failed: 'bad', queued: 'wait', running: 'wait' } as const;
+
+/** Status of a deployment. */
 export function DeploymentState({ status }: { status: DeploymentStatus }): ReactNode {
-  switch (status) {
-    case 'running':
-      return <Badge tone="good">{words.ready}</Badge>;
-    case 'failed':
-      return <Badge tone="bad">{words.failed}</Badge>;
-    case 'stopped':
-      return <Badge tone="idle">{words.stopped}</Badge>;
-    case 'queued':
-    case 'in_progress':
-      return <Badge tone="wait">{words[status]}</Badge>;
-  }
+  return <Badge tone={DEPLOYMENT_TONES[status]}>{status === 'running' ? words.ready : words[status]}</Badge>;
 }
 
-/** How an invocation goes. */
+/** Status of an invocation. */
 export function InvocationState({ status }: { status: InvocationStatus }): ReactNode {
-  switch (status) {
-    case 'succeeded':
-      return <Badge tone="good">{words.succeeded}</Badge>;
-    case 'failed':
-      return <Badge tone="bad">{words.failed}</Badge>;
-    case 'queued':
-    case 'running':
-      return <Badge tone="wait">{words[status]}</Badge>;
-  }
+  return <Badge tone={INVOCATION_TONES[status]}>{words[status]}</Badge>;
 }
 
-/** JSON as people read it, in a place of its own that scrolls; what is none stands as it is. */
+/** Pretty-printed JSON in a scrollable block; text that is not JSON is shown unchanged. */
 export function JsonText({ label, text }: { label: string; text: string }): ReactNode {
   return (
     <pre className="log" role="region" aria-label={label} tabIndex={0}>

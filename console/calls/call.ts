@@ -4,7 +4,7 @@ import { inLanguage } from '../words/language.ts';
 const words = inLanguage({
   en: {
     offline: 'Holdfast cannot be reached. Check your network and try again',
-    unreadable: 'Holdfast gave an answer that this page cannot read. Reload the page',
+    unreadable: 'Holdfast sent an unreadable response. Reload the page',
   },
   de: {
     offline: 'Holdfast ist nicht zu erreichen. Prüfe dein Netz und versuche es noch einmal',
@@ -12,14 +12,14 @@ const words = inLanguage({
   },
 });
 
-/** How a call was refused, or why it had no answer (`offline`, status 0). */
+/** A rejected call, or one without a response (status 0, code `offline`). */
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly status: number;
   readonly code: string;
-  /** What is wrong with each field of the body, by the field's path: `config.host`. */
+  /** Errors by field path, such as `config.host`. */
   readonly fields: Readonly<Record<string, string>>;
-  /** With `already_exists`: the id of what is there. */
+  /** With `already_exists`: id of the existing resource. */
   readonly existingId: string | undefined;
 
   constructor(status: number, body: ErrorBody) {
@@ -31,16 +31,22 @@ export class CallError extends Error {
   }
 }
 
+/** An error for one field, as the API would send it. */
+export function fieldError(field: string, rule: string): CallError {
+  const message = `${field}: ${rule}`;
+  return new CallError(400, { code: 'invalid_input', message, details: [{ code: 'invalid_input', message }] });
+}
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Query = Record<string, string | number | boolean | undefined>;
 
-/** A page of a list, and where the next one begins; null on the last. */
+/** A page of a list and the offset of the next one; null on the last. */
 export interface ListPage<Row> {
   rows: Row[];
   nextOffset: number | null;
 }
 
-/** A page of a list that pages by tokens, and the token of the next one; null on the last. */
+/** A page of a token-paged list and the token of the next one; null on the last. */
 export interface TokenPage<Row> {
   rows: Row[];
   next: string | null;
@@ -49,29 +55,29 @@ export interface TokenPage<Row> {
 let confirmIdentity: (() => Promise<boolean>) | null = null;
 let projectId: string | null = null;
 
-/** Sets who asks a person to show again that it is them; resolves true when they have. */
+/** Sets the callback that asks people to confirm their identity. It resolves to true if they did. */
 export function onConfirmationRequired(ask: () => Promise<boolean>): void {
   confirmIdentity = ask;
 }
 
-/** Calls about the session and the organization's projects: of no one project, and refused to whoever names one. */
+/** Paths that belong to no project: the API rejects them if a project is named. */
 const OF_ORGANIZATION = /^\/(session|org\/projects)\b/;
 
-/** Has every call act in one project from now on; null for all that the session reaches. */
-export function useProjectInCalls(id: string | null): void {
+/** Scopes all following calls to a project; null for everything the session can access. */
+export function setCallProject(id: string | null): void {
   projectId = id;
 }
 
 /**
- * Calls an operation of the API as the person who is signed in. The answer is of the type that the operation is documented
- * with; the API holds it against its schema. A body is sent as JSON, a form with files as it is. Rejects with {@link CallError}.
+ * Calls an API operation as the signed-in person. The response type is trusted: the API validates against its schema. Bodies are
+ * sent as JSON, except `FormData`. Rejects with {@link CallError}.
  */
 export async function call<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
   const response = await send(method, path, body);
   return (await readBody(response)) as Answer;
 }
 
-/** Reads a page of a list. Rejects with {@link CallError}. */
+/** Fetches a page of a list. Rejects with {@link CallError}. */
 export async function callList<Row>(path: string, query: Query): Promise<ListPage<Row>> {
   const response = await send('GET', withQuery(path, query));
   const more = response.headers.get('x-has-more') === 'true';
@@ -81,7 +87,7 @@ export async function callList<Row>(path: string, query: Query): Promise<ListPag
   };
 }
 
-/** Reads a page of a list that pages by tokens. Rejects with {@link CallError}. */
+/** Fetches a page of a token-paged list. Rejects with {@link CallError}. */
 export async function callPages<Row>(path: string, query: Query): Promise<TokenPage<Row>> {
   const response = await send('GET', withQuery(path, query));
   return { rows: (await readBody(response)) as Row[], next: response.headers.get('x-next-page-token') };
@@ -92,14 +98,14 @@ export async function callFile(path: string): Promise<Blob> {
   return (await send('GET', path)).blob();
 }
 
-/** Opens a stream of events; it ends when `signal` says so. Rejects with {@link CallError}. */
+/** Opens an event stream until `signal` aborts. Rejects with {@link CallError}. */
 export async function callStream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const { body } = await send('GET', path, undefined, signal);
   if (body === null) throw new CallError(0, { code: 'offline', message: words.offline });
   return body;
 }
 
-/** A path with those parts of a query that have a value. */
+/** Appends the query parameters that have a value. */
 export function withQuery(path: string, query: Query): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
@@ -156,7 +162,7 @@ function isErrorBody(body: unknown): body is ErrorBody {
   return typeof body === 'object' && body !== null && 'code' in body && 'message' in body;
 }
 
-/** `details` say `config.host: must be …`; what names no field stays in the message. */
+/** `details` messages look like `config.host: must be …`; the rest stays in the message. */
 function fieldsOf({ details = [] }: ErrorBody): Record<string, string> {
   return Object.fromEntries(
     details.flatMap(({ message }) => {

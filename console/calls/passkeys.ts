@@ -2,25 +2,25 @@ import { inLanguage } from '../words/language.ts';
 import { call, CallError } from './call.ts';
 
 const words = inLanguage({
-  en: { canceled: 'No passkey was used. Try again, or use another way' },
+  en: { canceled: 'No passkey was used. Try again, or sign in another way' },
   de: { canceled: 'Es wurde kein Passkey benutzt. Versuche es noch einmal, oder nimm einen anderen Weg' },
 });
 
-/** True where the browser knows passkeys in the form that the API speaks. */
+/** True if the browser supports passkeys in WebAuthn's JSON form. */
 export const canUsePasskeys =
   typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 
-/** Begins a session by a passkey, which names its person itself. Rejects with {@link CallError}. */
+/** Signs in with a passkey. Rejects with {@link CallError}. */
 export async function signInByPasskey(): Promise<unknown> {
   return call('POST', '/session/passkey', await provePasskey());
 }
 
-/** Shows by a passkey that it is the person who is signed in. Rejects with {@link CallError}. */
+/** Confirms the signed-in person's identity with a passkey. Rejects with {@link CallError}. */
 export async function confirmByPasskey(): Promise<unknown> {
   return call('POST', '/session/confirm', { passkey: await provePasskey() });
 }
 
-/** Makes a passkey on this device and registers it under a name. Rejects with {@link CallError}. */
+/** Creates a passkey on this device and registers it under a name. Rejects with {@link CallError}. */
 export async function addPasskey(name: string): Promise<unknown> {
   const path = '/session/account/passkeys';
   const options = await call<PublicKeyCredentialCreationOptionsJSON>('POST', `${path}/options`, {});
@@ -35,7 +35,7 @@ async function provePasskey(): Promise<unknown> {
   return answerOf(() => navigator.credentials.get({ publicKey }));
 }
 
-/** What the authenticator answers; a person who turns it away, or has none, is a refusal as any other. */
+/** Returns the authenticator's response. Rejects with {@link CallError} if the person cancels or has no passkey. */
 async function answerOf(ask: () => Promise<Credential | null>): Promise<unknown> {
   const credential = await ask().catch(() => null);
   if (credential instanceof PublicKeyCredential) return credential.toJSON();

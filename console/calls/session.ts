@@ -18,54 +18,56 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** What the link that was opened holds: a code that signs in, or that of an invitation. */
+/** Codes from the opened link: to sign in, or to accept an invitation. */
 export interface LinkCodes {
   signIn: string | null;
   invitation: string | null;
 }
 
 /**
- * Takes one-time codes out of the address (`/console#code=…`, `#invitation=…`) before anything else runs, so that neither the
- * history nor a look over the shoulder keeps them.
+ * Removes one-time codes from the address (`/console#code=…`, `#invitation=…`) before anything else runs, so that neither the
+ * history nor an onlooker can pick them up.
  */
-export function takeLinkCodes(): LinkCodes {
+export function consumeLinkCodes(): LinkCodes {
   const codes = { signIn: linkCodeOf(location.href), invitation: linkCodeOf(location.href, 'invitation') };
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
   return codes;
 }
 
-/** The code in a link; null where there is none. */
+/** The code in a link, or null. */
 export function linkCodeOf(link: string, name: 'code' | 'invitation' = 'code'): string | null {
   return new URLSearchParams(link.split('#')[1]?.trim()).get(name);
 }
 
-/** Begins a session by the code of a one-time link. Rejects with {@link CallError}. */
+/** Signs in with the code of a one-time link. Rejects with {@link CallError}. */
 export function signInByLink(code: string): Promise<unknown> {
   return call('POST', '/session/link', { code });
 }
 
-/** Begins a session by a password, and a code of the authenticator. Rejects with {@link CallError}. */
+/** Signs in with a password and an authenticator code. Rejects with {@link CallError}. */
 export function signInByPassword(values: { email: string; password: string; code: string }): Promise<unknown> {
   return call('POST', '/session/password', values);
 }
 
-/** Ends the session. */
+/** Signs out. */
 export function signOut(): Promise<unknown> {
   return call('DELETE', '/session');
 }
 
 const CONFIRMING = 'holdfast-confirming';
 
-/** Leaves for the identity provider, which asks who one is, and comes back to this page. Rejects with {@link CallError}. */
-export async function askProvider(): Promise<void> {
+/**
+ * Redirects to the identity provider to confirm the person's identity, then back to this page. Rejects with {@link CallError}.
+ */
+export async function confirmWithProvider(): Promise<void> {
   const here = location.pathname + location.search;
   const { url } = await call<{ url: string }>('POST', '/session/oidc/confirm', { return_to: here });
   sessionStorage.setItem(CONFIRMING, 'on');
   location.assign(url);
 }
 
-/** True once after the person has come back from there confirmed. */
-export function takeConfirmed({ confirmed_until: until }: Session): boolean {
+/** True, once, after the person came back from the provider confirmed. */
+export function consumeConfirmation({ confirmed_until: until }: Session): boolean {
   if (sessionStorage.getItem(CONFIRMING) === null) return false;
   sessionStorage.removeItem(CONFIRMING);
   return until !== null && Date.parse(until) > Date.now();

@@ -1,14 +1,14 @@
-/** What the server tells the console beside its language (api/console/document.ts). */
-export interface ConsoleFacts {
-  /** The practice website, where it runs: its login page, and a user of it that everybody knows. */
+/** Settings that the server puts into the document (api/console/document.ts). */
+export interface ServerSettings {
+  /** The practice website's login page and test user; null if it is not running. */
   sandbox: { loginUrl: string; username: string; password: string } | null;
-  /** Temporal's UI at the namespace of the workflows. */
+  /** Temporal's UI for the workflows' namespace. */
   temporalUiUrl: string | null;
 }
 
 const { sandboxUrl, sandboxUser, sandboxPassword, temporal } = document.documentElement.dataset;
 
-export const consoleFacts: ConsoleFacts = {
+export const serverSettings: ServerSettings = {
   sandbox:
     sandboxUrl === undefined
       ? null
@@ -16,9 +16,9 @@ export const consoleFacts: ConsoleFacts = {
   temporalUiUrl: temporal ?? null,
 };
 
-/** Where Temporal's UI shows the workflow of a connection; null where nobody set its address. */
+/** A connection's workflow in Temporal's UI; null if no UI is configured. */
 export function workflowUrl(connectionId: string): string | null {
-  if (consoleFacts.temporalUiUrl === null) return null;
-  // The workflow is named by the part of the id that stands for the connection's place.
-  return `${consoleFacts.temporalUiUrl}/workflows/connection-${connectionId.slice('conn_'.length, 'conn_'.length + 32)}`;
+  if (serverSettings.temporalUiUrl === null) return null;
+  // The workflow id is derived from the first 32 characters of the connection id.
+  return `${serverSettings.temporalUiUrl}/workflows/connection-${connectionId.slice('conn_'.length, 'conn_'.length + 32)}`;
 }

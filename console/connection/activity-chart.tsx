@@ -7,7 +7,7 @@ import { overviewWords as words } from '../words/overview.ts';
 const HEIGHT = 220;
 const HOUR_S = 3600;
 
-/** Checks and logins by hour as a chart. It is drawn again when the colours or the width change. */
+/** Chart of checks and logins by hour, redrawn when colors or width change. */
 export default function ActivityChart({ activity }: Pick<ConnectionSummary, 'activity'>): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -32,7 +32,7 @@ export default function ActivityChart({ activity }: Pick<ConnectionSummary, 'act
   return <div ref={place} className="chart" role="img" aria-label={words.chart} />;
 }
 
-/** The last 24 hours; those that nothing is known of had nothing happen. */
+/** The last 24 hours; hours without data count as zero. */
 function dataOf(activity: ConnectionSummary['activity']): UPlot.AlignedData {
   const known = new Map(activity.map((hour) => [Date.parse(hour.hour) / 1000, hour]));
   const last = Math.floor(Date.now() / 1000 / HOUR_S) * HOUR_S;
@@ -62,7 +62,7 @@ function optionsFor(box: HTMLElement): UPlot.Options {
   return {
     width: box.clientWidth,
     height: HEIGHT,
-    // The table says the figures.
+    // The table below shows the figures.
     legend: { live: false },
     axes: [
       { ...axis, values: (_chart, ticks) => ticks.map(nameOf) },

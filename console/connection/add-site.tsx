@@ -6,33 +6,31 @@ import { call } from '../calls/call.ts';
 import { Button } from '../parts/button.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
 import { Form, SelectInput, TextInput } from '../parts/form.tsx';
-import { given } from '../parts/form-button.tsx';
-import { useMayAct } from '../parts/rights.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { optionalField } from '../parts/form-button.tsx';
+import { useCanAct } from '../parts/roles.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
+import { commonWords } from '../words/common.ts';
 import { connectionWords as words } from '../words/connections.ts';
 import { formatDuration } from '../words/format.ts';
 import { fill } from '../words/language.ts';
 
 const INTERVALS = [300, 1200, 3600, 21_600, 86_400];
 
-/** How often a session is checked, in words; the interval is in seconds. */
-export function everyText(seconds: number): string {
+/** A check interval in words; `seconds` in seconds. */
+export function intervalText(seconds: number): string {
   if (seconds === 3600) return words.everyHour;
   return seconds === 86_400 ? words.everyDay : fill(words.every, { time: formatDuration(seconds) });
 }
 
-/** Intervals of health checks to choose from; the API refuses those that the plan does not allow. */
+/** Check intervals to choose from. The API rejects those the plan does not allow. */
 export function intervalOptions(current?: number | null): { value: string; label: string }[] {
   const known = current === undefined || current === null || INTERVALS.includes(current) ? [] : [current];
-  return [...INTERVALS, ...known].map((seconds) => ({
-    value: String(seconds),
-    label: everyText(seconds),
-  }));
+  return [...INTERVALS, ...known].map((seconds) => ({ value: String(seconds), label: intervalText(seconds) }));
 }
 
 /**
- * The site that was entered, and its login page where an address was pasted whole, as it stands in a browser. What is neither a name
- * nor an address is left to the API to refuse.
+ * Splits what was entered into the site and its login page, if a full address was pasted. Invalid input is left to the API to
+ * reject.
  */
 function siteOf(entered: string): { domain: string; login_url?: string } {
   const text = entered.trim();
@@ -43,13 +41,13 @@ function siteOf(entered: string): { domain: string; login_url?: string } {
   return pathname === '/' && search === '' ? { domain: host } : { domain: host, login_url: href };
 }
 
-/** The button, for who may act here, that adds a site, and leads to it. */
+/** Button to add a site; navigates to its page. Hidden from people who may not act here. */
 export function AddSite(): ReactNode {
   const client = useQueryClient();
   const [, navigate] = useLocation();
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [isOpen, setOpen] = useState(false);
-  if (!mayAct) return null;
+  if (!canAct) return null;
   return (
     <>
       <Button kind="primary" onPress={() => setOpen(true)}>
@@ -58,18 +56,18 @@ export function AddSite(): ReactNode {
       <DialogBox title={words.add} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
           submit={words.add}
-          beside={<Button onPress={() => setOpen(false)}>{words.cancel}</Button>}
+          secondary={<Button onPress={() => setOpen(false)}>{commonWords.cancel}</Button>}
           onSubmit={async (values) => {
             const { domain = '', profile_name: profile, login_url: loginUrl, health_check_interval: interval } = values;
             const made = await call<ManagedAuth>('POST', '/auth/connections', {
               ...siteOf(domain),
               profile_name: profile,
-              ...given('login_url', loginUrl),
+              ...optionalField('login_url', loginUrl),
               ...(interval === '' ? {} : { health_check_interval: Number(interval) }),
             });
             setOpen(false);
             await client.invalidateQueries({ queryKey: ['/auth/connections'] });
-            tellDone(words.added);
+            toastSuccess(words.added);
             navigate(`/connections/${made.id}`);
           }}
         >

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { CodeSettings as Codes, ManagedAuth } from '../../contract/connections.ts';
-import { given } from '../parts/form-button.tsx';
+import { optionalField } from '../parts/form-button.tsx';
 import { type FormValues, SwitchInput, TextInput } from '../parts/form.tsx';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { isOn, SettingsSection } from './settings.tsx';
 
 const CHANNELS = ['sms', 'email', 'call'] as const;
 
-/** How one-time codes of a connection come to Holdfast by themselves. */
+/** How one-time codes for a connection reach Holdfast. */
 export function CodeSettings({ connection }: { connection: ManagedAuth }): ReactNode {
   const { codes } = connection;
   return (
@@ -42,12 +42,12 @@ export function CodeSettings({ connection }: { connection: ManagedAuth }): React
   );
 }
 
-/** Null, which clears them, where no way is left. */
+/** Null (clears the setting) if nothing is entered. */
 function codesOf(values: FormValues): Codes | null {
   const api = CHANNELS.filter((channel) => isOn(values, `codes.api.${channel}`));
   const codes: Codes = {
-    ...given('phone_number', values['codes.phone_number']),
-    ...given('email_address', values['codes.email_address']),
+    ...optionalField('phone_number', values['codes.phone_number']),
+    ...optionalField('email_address', values['codes.email_address']),
     ...(api.length === 0 ? {} : { api }),
   };
   return Object.keys(codes).length === 0 ? null : codes;

@@ -4,9 +4,10 @@ import type { CredentialReference, ManagedAuth } from '../../contract/connection
 import type { CredentialProvider } from '../../contract/credential-providers.ts';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
+import { commonWords } from '../words/common.ts';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { connectionWords } from '../words/connections.ts';
 import { credentialWords } from '../words/credentials.ts';
@@ -17,10 +18,10 @@ const STORED = 'stored:';
 const PROVIDER = 'provider:';
 const PAGE = '?limit=100';
 
-/** What a connection logs in with: a credential that is stored, one of a password store, or none. No value is ever shown. */
+/** Which credential a connection uses: a stored one, one from a password store, or none. Values are never shown. */
 export function CredentialSettings({ connection }: { connection: ManagedAuth }): ReactNode {
-  const stored = useRead<Credential[]>(`/credentials${PAGE}`);
-  const providers = useRead<CredentialProvider[]>(`/org/credential_providers${PAGE}`);
+  const stored = useResource<Credential[]>(`/credentials${PAGE}`);
+  const providers = useResource<CredentialProvider[]>(`/org/credential_providers${PAGE}`);
   const attached = stored.data?.find(({ name }) => name === connection.credential?.name);
   return (
     <SettingsSection
@@ -39,21 +40,21 @@ export function CredentialSettings({ connection }: { connection: ManagedAuth }):
         </div>
       }
     >
-      <Detail read={stored}>
+      <Loaded query={stored}>
         {(credentials) => (
-          <Detail read={providers}>
+          <Loaded query={providers}>
             {(stores) => (
               <Choice
-                // One that was just made is among them, and chosen.
+                // Reselects a credential that was just created.
                 key={chosenOf(connection.credential)}
                 reference={connection.credential}
                 credentials={credentials}
                 stores={stores}
               />
             )}
-          </Detail>
+          </Loaded>
         )}
-      </Detail>
+      </Loaded>
     </SettingsSection>
   );
 }
@@ -74,7 +75,7 @@ function Choice({
     ...credentials.map(({ name }) => ({ value: STORED + name, label: fill(words.credentialStored, { name }) })),
     ...stores.map(({ name }) => ({ value: PROVIDER + name, label: fill(words.credentialProvider, { name }) })),
   ];
-  // What it is set to stays a choice when no list has it any more.
+  // Keep the current setting selectable even if it no longer exists.
   if (!options.some(({ value }) => value === initial))
     options.push({ value: initial, label: reference?.name ?? reference?.provider ?? '' });
   return (
@@ -104,7 +105,7 @@ function referenceOf(chosen: string, path: string): CredentialReference | null {
   return { provider: chosen.slice(PROVIDER.length), ...(path === '' ? { auto: true } : { path }) };
 }
 
-/** Stores what is entered, sealed, and has the connection log in with it. */
+/** Creates a credential and assigns it to the connection. */
 function NewCredential({ connection: { id, domain, profile_name: profile } }: { connection: ManagedAuth }): ReactNode {
   const path = `/auth/connections/${id}`;
   return (
@@ -112,22 +113,22 @@ function NewCredential({ connection: { id, domain, profile_name: profile } }: { 
       label={words.newCredential}
       title={fill(words.newCredentialTitle, { domain })}
       done={words.attached}
-      rereads={[path, `/credentials${PAGE}`, '/credentials']}
+      invalidates={[path, `/credentials${PAGE}`, '/credentials']}
       onSubmit={async ({ name = '', username, password, totp_secret: totp }) => {
         await call<Credential>('POST', '/credentials', {
           name,
           domain,
-          values: { ...given('username', username), ...given('password', password) },
-          ...given('totp_secret', totp),
+          values: { ...optionalField('username', username), ...optionalField('password', password) },
+          ...optionalField('totp_secret', totp),
         });
         await call('PATCH', path, { credential: { name } });
       }}
     >
-      <TextInput name="name" label={credentialWords.name} initial={`${domain} ${profile}`} required />
+      <TextInput name="name" label={commonWords.name} initial={`${domain} ${profile}`} required />
       <TextInput name="username" label={credentialWords.username} />
       <TextInput
         name="password"
-        label={credentialWords.password}
+        label={commonWords.password}
         hint={credentialWords.sealed}
         type="password"
         autoComplete="new-password"

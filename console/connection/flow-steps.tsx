@@ -6,24 +6,24 @@ import { fill } from '../words/language.ts';
 
 const STEPS = ['DISCOVERING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED'] as const;
 
-/** A login's steps: with how long each took, else (in events of before there were times) how far it came. */
+/** The steps of a login with their durations. Old events have no durations: they show the last step reached. */
 export function FlowSteps({ event }: { event: TimelineEvent }): ReactNode {
   return event.steps === undefined ? <Reached event={event} /> : <Timed event={event} steps={event.steps} />;
 }
 
-/** How long a login took, or has taken so far, and how much of it was waiting; null for checks. */
+/** How long a login took or has been running, and how much of that was waiting; null for checks. */
 export function useFlowTime(event: TimelineEvent): string | null {
   const { type, status, timestamp, updated_at: updatedAt, steps = [] } = event;
   const isOpen = status === 'IN_PROGRESS';
   const now = useNow(isOpen && type !== 'health_check');
   const end = isOpen ? now : updatedAt === undefined ? null : Date.parse(updatedAt);
   if (type === 'health_check' || end === null) return null;
-  const took = fill(isOpen ? words.takenSoFar : words.took, { time: secondsText(end - Date.parse(timestamp)) });
+  const took = fill(isOpen ? words.elapsed : words.took, { time: secondsText(end - Date.parse(timestamp)) });
   const waited = steps.filter(isWait).reduce((sum, step) => sum + lengthOf(step, now), 0);
   return waited === 0 ? took : `${took}, ${fill(words.waited, { time: secondsText(waited) })}`;
 }
 
-/** Steps as parts of a bar, each as wide as it took, and in words below it. Waiting is hatched and says so. */
+/** Steps as a bar scaled by duration, with a legend. Waiting is hatched. */
 function Timed({ event: { status }, steps }: { event: TimelineEvent; steps: readonly StepTime[] }): ReactNode {
   const now = useNow(steps.at(-1)?.ended_at === null);
   return (
@@ -48,7 +48,7 @@ function Timed({ event: { status }, steps }: { event: TimelineEvent; steps: read
   );
 }
 
-/** How far a login came, as a line of its steps. */
+/** The steps as a list, marked up to the last one reached. */
 function Reached({ event: { step, status } }: { event: TimelineEvent }): ReactNode {
   const place = step === 'AWAITING_EXTERNAL_ACTION' ? 'AWAITING_INPUT' : step;
   const reached = STEPS.findIndex((one) => one === place);
@@ -71,14 +71,14 @@ const WAITS: ReadonlySet<FlowStep> = new Set<FlowStep>(['AWAITING_INPUT', 'AWAIT
 const isWait = ({ step }: StepTime): boolean => WAITS.has(step);
 const kindOf = (step: StepTime): 'wait' | 'work' => (isWait(step) ? 'wait' : 'work');
 
-/** In milliseconds; an open step goes on until now. Clocks of page and service may differ. */
+/** Duration in milliseconds; open steps last until now. The clocks of page and service may differ. */
 function lengthOf({ started_at: from, ended_at: until }: StepTime, now: number): number {
   return Math.max(0, (until === null ? now : Date.parse(until)) - Date.parse(from));
 }
 
 const secondsText = (ms: number): string => formatDuration(Math.max(0, ms) / 1000);
 
-/** Milliseconds since the epoch, counting each second while something is open. */
+/** The current time (epoch ms), updated every second while `isOpen`. */
 function useNow(isOpen: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -3,16 +3,16 @@ import type { ReactNode } from 'react';
 import type { ConnectionUpdate, ManagedAuth } from '../../contract/connections.ts';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { Form, type FormValues, SelectInput, SwitchInput, TextInput } from '../parts/form.tsx';
 import { LinesInput, linesOf } from '../parts/lines-input.tsx';
 import { Section } from '../parts/page.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
 import { connectionWords } from '../words/connections.ts';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { intervalOptions } from './add-site.tsx';
 
-/** Some settings of a connection that are saved together: `changesOf` makes of what was entered what `PATCH` is sent. */
+/** A form for settings that are saved together: `changesOf` maps its values to the `PATCH` body. */
 export function SettingsSection({
   title,
   text,
@@ -39,7 +39,7 @@ export function SettingsSection({
           onSubmit={async (values) => {
             await call('PATCH', path, changesOf(values));
             await client.invalidateQueries({ queryKey: [path] });
-            tellDone(connectionWords.saved);
+            toastSuccess(connectionWords.saved);
           }}
         >
           {children}
@@ -50,7 +50,7 @@ export function SettingsSection({
   );
 }
 
-/** How often it is checked, and what happens by itself. */
+/** Check interval and automation settings. */
 export function CheckSettings({ connection }: { connection: ManagedAuth }): ReactNode {
   return (
     <SettingsSection
@@ -91,7 +91,7 @@ export function CheckSettings({ connection }: { connection: ManagedAuth }): Reac
   );
 }
 
-/** Where its login is, and where else a password may be typed. */
+/** Login page and other domains where the password may be entered. */
 export function SiteSettings({ connection }: { connection: ManagedAuth }): ReactNode {
   return (
     <SettingsSection
@@ -119,7 +119,7 @@ export function SiteSettings({ connection }: { connection: ManagedAuth }): React
   );
 }
 
-/** Its proxy, and what its browsers hide and tell. */
+/** Proxy, stealth and telemetry settings. */
 export function BrowserSettings({ connection }: { connection: ManagedAuth }): ReactNode {
   const { browser, browser_telemetry: deprecated } = connection;
   const telemetry = browser?.telemetry === undefined ? deprecated : browser.telemetry;
@@ -136,7 +136,7 @@ export function BrowserSettings({ connection }: { connection: ManagedAuth }): Re
         const proxy = values['browser.proxy'] ?? '';
         const stealth = isOn(values, 'browser.stealth');
         const captures = isOn(values, 'browser.telemetry');
-        // What was chosen of telemetry category by category stays unless it is switched.
+        // Keep a choice of telemetry categories unless the switch is changed.
         return {
           browser: {
             proxy: proxy === '' ? { mode: 'direct' } : { id: proxy },
@@ -146,7 +146,7 @@ export function BrowserSettings({ connection }: { connection: ManagedAuth }): Re
         };
       }}
     >
-      <Detail read={useRead<Proxy[]>('/proxies?limit=100')}>
+      <Loaded query={useResource<Proxy[]>('/proxies?limit=100')}>
         {(proxies) => (
           <SelectInput
             name="browser.proxy"
@@ -161,7 +161,7 @@ export function BrowserSettings({ connection }: { connection: ManagedAuth }): Re
             ]}
           />
         )}
-      </Detail>
+      </Loaded>
       <SwitchInput name="browser.stealth" label={words.stealth} initial={before.stealth} />
       <SwitchInput
         name="browser.telemetry"
@@ -173,7 +173,7 @@ export function BrowserSettings({ connection }: { connection: ManagedAuth }): Re
   );
 }
 
-/** True of a switch that is on. */
+/** True if a switch is on. */
 export function isOn(values: FormValues, name: string): boolean {
   return values[name] === 'on';
 }

@@ -2,16 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { LoginResponse, ManagedAuth } from '../../contract/connections.ts';
 import { call, CallError } from '../calls/call.ts';
-import { consoleFacts } from '../calls/settings.ts';
-import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { serverSettings } from '../calls/settings.ts';
+import { ActionButton, CopyButton } from '../parts/actions.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
-import { useMayAct } from '../parts/rights.tsx';
-import { tellFailed } from '../parts/toasts.tsx';
 import { connectionWords as words } from '../words/connections.ts';
 import { fill } from '../words/language.ts';
 
-/** For who may act here: begins a login, or finds the one that runs, and shows the link to its page. */
+/** Starts a login, or joins the running one, and shows the link to its page. */
 export function LoginButton({
   connection,
   isFirst = false,
@@ -20,27 +17,19 @@ export function LoginButton({
   isFirst?: boolean;
 }): ReactNode {
   const client = useQueryClient();
-  const mayAct = useMayAct();
   const [link, setLink] = useState<string | null>(null);
-  const [isPending, setPending] = useState(false);
   const path = `/auth/connections/${connection.id}`;
   const start = async (): Promise<void> => {
-    setPending(true);
-    try {
-      setLink(await linkOf(path));
-      await client.invalidateQueries({ queryKey: [path] });
-    } catch (error) {
-      tellFailed(error);
-    } finally {
-      setPending(false);
-    }
+    setLink(await createLink(path));
+    await client.invalidateQueries({ queryKey: [path] });
   };
-  if (!mayAct) return null;
   return (
     <>
-      <Button kind={isFirst ? 'primary' : 'plain'} isPending={isPending} onPress={() => void start()}>
-        {connection.flow_status === 'IN_PROGRESS' ? words.loginGoesOn : words.login}
-      </Button>
+      <ActionButton
+        kind={isFirst ? 'primary' : 'plain'}
+        label={connection.flow_status === 'IN_PROGRESS' ? words.linkToLogin : words.login}
+        onAct={start}
+      />
       <DialogBox
         title={fill(words.loginTitle, { domain: connection.domain })}
         isOpen={link !== null}
@@ -52,8 +41,8 @@ export function LoginButton({
   );
 }
 
-/** A new login's link; a login that runs is shown in its place, with a fresh link to it. */
-async function linkOf(path: string): Promise<string> {
+/** The link of a new login, or a fresh one to the login that is already running. */
+async function createLink(path: string): Promise<string> {
   try {
     return (await call<LoginResponse>('POST', `${path}/login`)).hosted_url;
   } catch (error) {
@@ -73,7 +62,7 @@ function LoginLink({
   connection: ManagedAuth;
   onClose: () => void;
 }): ReactNode {
-  const { sandbox } = consoleFacts;
+  const { sandbox } = serverSettings;
   return (
     <>
       <p>{words.loginText}</p>

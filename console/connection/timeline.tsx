@@ -1,44 +1,53 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactNode } from 'react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { TimelineEvent } from '../../contract/connections.ts';
-import { callList } from '../calls/call.ts';
+import { callFile, callList } from '../calls/call.ts';
 import { Badge, When } from '../parts/when.tsx';
 import { Section } from '../parts/page.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { Button } from '../parts/button.tsx';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
-import { failureText } from '../words/failures.ts';
+import { loginFailureText } from '../words/login-failures.ts';
 import { fill } from '../words/language.ts';
 import { FlowSteps, useFlowTime } from './flow-steps.tsx';
-import { Replay } from './replay.tsx';
-import { TimelinePicture } from './timeline-picture.tsx';
+import { TimelineChart } from './timeline-chart.tsx';
+import { type ReactNode, useEffect, useState } from 'react';
+import { DialogBox } from '../parts/dialog.tsx';
 
 const PAGE_SIZE = 30;
+const TONES = {
+  SUCCESS: 'good',
+  AUTHENTICATED: 'good',
+  FAILED: 'bad',
+  EXPIRED: 'bad',
+  NEEDS_AUTH: 'bad',
+  IN_PROGRESS: 'wait',
+  CANCELED: 'idle',
+} as const;
 
-/** What happened to a connection: a picture over time, then event by event with what it found. */
+/** The history of a connection: a chart, then its events. */
 export function Timeline({
   connectionId,
   liveViewUrl,
 }: {
   connectionId: string;
-  /** Where the browser of the login that runs can be watched. */
+  /** Live view of the running login's browser. */
   liveViewUrl: string | null;
 }): ReactNode {
   const path = `/auth/connections/${connectionId}`;
-  const read = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: [path, 'timeline'],
     queryFn: ({ pageParam }) => callList<TimelineEvent>(`${path}/timeline`, { limit: PAGE_SIZE, offset: pageParam }),
     initialPageParam: 0,
     getNextPageParam: ({ nextOffset }) => nextOffset,
     refetchInterval: 15_000,
   });
-  if (read.isPending) return <Loading />;
-  if (read.isError) return <Failed error={read.error} retry={() => void read.refetch()} />;
-  const events = read.data.pages.flatMap(({ rows }) => rows);
+  if (query.isPending) return <Loading />;
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  const events = query.data.pages.flatMap(({ rows }) => rows);
   return (
     <Section title={words.timeline}>
       {events.length === 0 ? <p className="muted">{words.timelineEmptyText}</p> : null}
-      {events.length > 1 ? <TimelinePicture events={events} /> : null}
+      {events.length > 1 ? <TimelineChart events={events} /> : null}
       <ol className="timeline">
         {events.map((event) => (
           <TimelineEntry
@@ -48,7 +57,7 @@ export function Timeline({
           />
         ))}
       </ol>
-      {read.hasNextPage ? <Button onPress={() => void read.fetchNextPage()}>…</Button> : null}
+      {query.hasNextPage ? <Button onPress={() => void query.fetchNextPage()}>…</Button> : null}
     </Section>
   );
 }
@@ -58,12 +67,12 @@ function TimelineEntry({ event, liveViewUrl }: { event: TimelineEvent; liveViewU
   const failure =
     event.type === 'health_check' && event.error_code === 'session_expired'
       ? words.sessionEnded
-      : failureText(event.error_code, event.error_message);
+      : loginFailureText(event.error_code, event.error_message);
   return (
     <li>
       <div className="timeline-head">
         <strong>{connectionTables.types[event.type]}</strong>
-        <Badge tone={toneOf(event)}>{words.statuses[event.status]}</Badge>
+        <Badge tone={TONES[event.status]}>{words.statuses[event.status]}</Badge>
         <span className="muted">
           <When at={event.timestamp} />
           {time === null ? null : ` · ${time}`}
@@ -100,19 +109,32 @@ function TimelineEntry({ event, liveViewUrl }: { event: TimelineEvent; liveViewU
   );
 }
 
-/** How an event ended, as a tone. */
-export function toneOf({ status }: TimelineEvent): 'good' | 'bad' | 'wait' | 'idle' {
-  switch (status) {
-    case 'SUCCESS':
-    case 'AUTHENTICATED':
-      return 'good';
-    case 'FAILED':
-    case 'EXPIRED':
-    case 'NEEDS_AUTH':
-      return 'bad';
-    case 'IN_PROGRESS':
-      return 'wait';
-    case 'CANCELED':
-      return 'idle';
-  }
+/** Plays the recording of a login. It is fetched with the session, so its address cannot be shared. */
+function Replay({ sessionId, replayId }: { sessionId: string; replayId: string }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>{words.replay}</Button>
+      <DialogBox title={words.replay} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <Recording path={`/browsers/${sessionId}/replays/${replayId}`} />
+        <div className="actions">
+          <Button onPress={() => setOpen(false)}>{words.close}</Button>
+        </div>
+      </DialogBox>
+    </>
+  );
+}
+
+function Recording({ path }: { path: string }): ReactNode {
+  const recording = useQuery({ queryKey: [path, 'recording'], queryFn: () => callFile(path), gcTime: 0 });
+  const [address, setAddress] = useState<string | null>(null);
+  useEffect(() => {
+    if (recording.data === undefined) return undefined;
+    const made = URL.createObjectURL(recording.data);
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [recording.data]);
+  if (recording.isError) return <Failed error={recording.error} retry={() => void recording.refetch()} />;
+  if (address === null) return <Loading />;
+  return <video className="film" src={address} controls autoPlay muted />;
 }

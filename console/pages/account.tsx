@@ -3,28 +3,28 @@ import encodeQR from 'qr';
 import { type ReactNode, useState } from 'react';
 import { call } from '../calls/call.ts';
 import { type Session, sessionQuery } from '../calls/session.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { Form, TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Passkeys } from '../parts/passkeys.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
 
 const words = inLanguage({
   en: {
     title: 'Your account',
-    who: 'Who you are',
-    name: 'Name',
-    email: 'E-mail address',
+    who: 'Profile',
+    email: 'Email address',
     save: 'Save',
     saved: 'Your account was saved.',
     password: 'Password and authenticator',
-    has: 'A password and an authenticator app sign you in. Setting them again replaces both.',
+    has: 'You sign in with a password and an authenticator app. Setting them again replaces both.',
     hasNot: 'Set a password and an authenticator app to sign in without a link.',
     newPassword: 'New password',
-    passwordHint: 'Twelve characters or more',
+    passwordHint: 'At least twelve characters',
     next: 'Continue',
-    scan: 'Scan this with your authenticator app, or enter the key by hand, then enter the code that it shows.',
+    scan: 'Scan this with your authenticator app, or enter the key by hand. Then enter the code it shows.',
     qr: 'QR code of the key below',
     key: 'Key',
     code: 'Code',
@@ -34,7 +34,6 @@ const words = inLanguage({
   de: {
     title: 'Dein Konto',
     who: 'Wer du bist',
-    name: 'Name',
     email: 'E-Mail-Adresse',
     save: 'Speichern',
     saved: 'Dein Konto ist gespeichert.',
@@ -53,17 +52,17 @@ const words = inLanguage({
   },
 });
 
-/** What `POST /session/account/password` answers: the secret of a new authenticator, and the address for its QR code. */
+/** Response of `POST /session/account/password`: the new authenticator's secret and the address for its QR code. */
 interface Enrolment {
   totp_secret: string;
   totp_url: string;
 }
 
-/** The account of whoever is signed in: name, address, and by what they sign in. */
+/** The signed-in person's account: name, address and sign-in methods. */
 export default function AccountPage(): ReactNode {
   return (
     <Page title={words.title}>
-      <Detail read={useRead<Session>('/session')}>{(session) => <Account session={session} />}</Detail>
+      <Loaded query={useResource<Session>('/session')}>{(session) => <Account session={session} />}</Loaded>
     </Page>
   );
 }
@@ -80,10 +79,10 @@ function Account({ session }: { session: Session }): ReactNode {
           onSubmit={async ({ name = '', email }) => {
             await call('PATCH', '/session/account', { email, ...(name === '' ? {} : { name }) });
             await reread();
-            tellDone(words.saved);
+            toastSuccess(words.saved);
           }}
         >
-          <TextInput name="name" label={words.name} initial={session.user.name ?? ''} autoComplete="name" />
+          <TextInput name="name" label={commonWords.name} initial={session.user.name ?? ''} autoComplete="name" />
           <TextInput name="email" label={words.email} type="email" initial={session.user.email} required />
         </Form>
       </Section>
@@ -114,7 +113,7 @@ function Account({ session }: { session: Session }): ReactNode {
               await call('POST', '/session/account/password/confirm', { code });
               setEnrolment(null);
               await reread();
-              tellDone(words.done);
+              toastSuccess(words.done);
             }}
           >
             <p>{words.scan}</p>
@@ -131,7 +130,7 @@ function Account({ session }: { session: Session }): ReactNode {
   );
 }
 
-/** A QR code, dark on light in either scheme: cameras want it so. */
+/** A QR code, always dark on light: cameras need that. */
 function QrCode({ text }: { text: string }): ReactNode {
   const rows = encodeQR(text, 'raw', { border: 2 });
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');

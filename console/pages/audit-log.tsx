@@ -7,17 +7,18 @@ import { Filter, More, RowTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Badge } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { auditWords as words } from '../words/audit-log.ts';
 import { formatMoment, formatNumber } from '../words/format.ts';
 import { fill } from '../words/language.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const SPANS = [1, 7, 30];
-/** Status of a row that tells how many requests of strangers were left out of the log in a minute; `route` begins with the number. */
+/** Status of a row that counts unauthenticated requests left out of the log within a minute; `route` starts with the count. */
 const UNANSWERED = 0;
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
 
-/** Who called what, and what was answered. */
+/** API calls with caller and result. */
 export default function AuditLog(): ReactNode {
   const [search, setSearch] = useState('');
   const [method, setMethod] = useState('');
@@ -49,7 +50,7 @@ export default function AuditLog(): ReactNode {
 }
 
 function Entries({ search, method, days }: { search: string; method: string; days: number }): ReactNode {
-  // The span stays as it was when the page was opened, or else its pages would not fit together.
+  // Fix the end of the period when the page opens, so that its pages line up.
   const [end] = useState(() => Date.now() + DAY_MS / 24);
   const list = useInfiniteQuery({
     queryKey: ['/audit-logs', search, method, days],
@@ -75,7 +76,7 @@ function Entries({ search, method, days }: { search: string; method: string; day
         label={words.title}
         rows={rows}
         columns={[
-          { label: words.when, cell: ({ timestamp }) => formatMoment(timestamp) },
+          { label: commonWords.when, cell: ({ timestamp }) => formatMoment(timestamp) },
           { label: words.who, cell: ({ email, user_id: user, auth_strategy: strategy }) => email || user || strategy },
           {
             label: words.what,

@@ -1,61 +1,52 @@
 import type { ReactNode } from 'react';
 import type { BrowserPool } from '../../contract/browser-pools.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SwitchInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { formatDuration } from '../words/format.ts';
 import { fill, inLanguage } from '../words/language.ts';
 
 const words = inLanguage({
   en: {
     title: 'Browser pools',
-    text: 'Browsers of one kind that are kept started, so that programs get one at once.',
-    search: 'Name',
-    name: 'Name',
-    nameHint: 'By which programs ask for a browser',
+    text: 'Browsers with the same settings, kept running so that programs get one immediately.',
+    nameHint: 'Used by programs to request a browser',
     ready: 'Ready',
     readyOf: '{ready} of {size}',
     inUse: 'In use',
-    kind: 'Kind',
-    headless: 'without a window',
-    window: 'with a window',
+    headless: 'headless',
+    window: 'with window',
     profile: 'Profile',
-    profileHint: 'The name of a profile: browsers are logged in where it is',
-    size: 'How many',
-    sizeHint: 'Browsers that are kept, those in use with them',
-    startUrl: 'First page',
-    timeout: 'Idle time in seconds',
-    timeoutHint: 'A browser that nobody drives for so long goes back; empty for {default}',
-    made: 'Created',
-    actions: 'Actions',
+    profileHint: 'Name of a profile: the browsers are logged in wherever the profile is',
+    size: 'Size',
+    sizeHint: 'Number of browsers, including those in use',
+    startUrl: 'Start page',
+    timeout: 'Idle timeout in seconds',
+    timeoutHint: 'An unused browser returns to the pool after this time; empty for {default}',
     create: 'Create a pool',
-    created: 'The pool is filled.',
+    created: 'The pool is being filled.',
     headlessHint: 'Saves memory and time',
     emptyTitle: 'No pools yet',
-    emptyText: 'Create one where a program must not wait for its browser to start.',
+    emptyText: 'Create one if your programs should not have to wait for a browser to start.',
     flush: 'Replace',
-    flushText: 'Browsers that wait are closed and started anew. Those in use stay.',
-    flushed: 'The browsers are replaced.',
-    remove: 'Delete',
+    flushText: 'Idle browsers are closed and started again. Those in use are kept.',
+    flushed: 'The browsers are being replaced.',
     removeText: 'Its browsers are closed.',
-    removeUsedText: 'Its browsers are closed, the {used} in use with them: their programs are cut off.',
+    removeUsedText: 'Its browsers are closed, including {used} in use: their programs are disconnected.',
     removed: 'The pool was deleted.',
   },
   de: {
     title: 'Browser-Pools',
     text: 'Browser einer Art, die gestartet bereitstehen, damit Programme sofort einen bekommen.',
-    search: 'Name',
-    name: 'Name',
     nameHint: 'Unter dem Programme nach einem Browser fragen',
     ready: 'Bereit',
     readyOf: '{ready} von {size}',
     inUse: 'In Gebrauch',
-    kind: 'Art',
     headless: 'ohne Fenster',
     window: 'mit Fenster',
     profile: 'Profil',
@@ -65,8 +56,6 @@ const words = inLanguage({
     startUrl: 'Erste Seite',
     timeout: 'Leerlauf in Sekunden',
     timeoutHint: 'Ein Browser, den so lange niemand steuert, geht zurück; leer für {default}',
-    made: 'Erstellt',
-    actions: 'Aktionen',
     create: 'Pool erstellen',
     created: 'Der Pool wird gefüllt.',
     headlessHint: 'Spart Speicher und Zeit',
@@ -75,7 +64,6 @@ const words = inLanguage({
     flush: 'Ersetzen',
     flushText: 'Wartende Browser werden geschlossen und neu gestartet. Benutzte bleiben.',
     flushed: 'Die Browser werden ersetzt.',
-    remove: 'Löschen',
     removeText: 'Seine Browser werden geschlossen.',
     removeUsedText: 'Seine Browser werden geschlossen, auch die {used} in Gebrauch: Ihre Programme werden getrennt.',
     removed: 'Der Pool ist gelöscht.',
@@ -83,40 +71,40 @@ const words = inLanguage({
 });
 
 const PATH = '/browser_pools';
-/** How often the list is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
-/** The idle time of a pool that names none, in seconds (contract/browser-pools.ts). */
+/** Default idle timeout in seconds (contract/browser-pools.ts). */
 const DEFAULT_TIMEOUT_S = 600;
 
-/** Browsers that are kept ready, and how many are. */
+/** Pools of browsers, with how many are ready. */
 export default function BrowserPools(): ReactNode {
   return (
     <Page title={words.title} actions={<CreatePool />}>
       <p className="lead">{words.text}</p>
       <SearchedTable<BrowserPool>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PATH}
         refreshMs={REFRESH_MS}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreatePool /> }}
         columns={[
-          { label: words.name, cell: ({ name, id }) => name ?? <code>{id}</code> },
+          { label: commonWords.name, cell: ({ name, id }) => name ?? <code>{id}</code> },
           { label: words.ready, cell: (pool) => <Ready pool={pool} /> },
           { label: words.inUse, cell: ({ acquired_count: used }) => used },
           {
-            label: words.kind,
+            label: commonWords.type,
             cell: ({ browser_pool_config: { headless } }) => (headless === true ? words.headless : words.window),
           },
           { label: words.profile, cell: ({ browser_pool_config: { profile } }) => profile?.name ?? profile?.id ?? '–' },
-          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (pool) => <PoolActions pool={pool} /> },
+          { label: commonWords.created, cell: ({ created_at: at }) => <When at={at} /> },
+          { label: commonWords.actions, acts: true, cell: (pool) => <PoolActions pool={pool} /> },
         ]}
       />
     </Page>
   );
 }
 
-/** How many of a pool's browsers wait; a pool is full when those in use make up the rest. */
+/** Ready browsers of a pool; it is full if the rest are in use. */
 function Ready({
   pool: { available_count: ready, acquired_count: used, browser_pool_config: config },
 }: {
@@ -139,8 +127,7 @@ function PoolActions({ pool: { id, name = id, acquired_count: used } }: { pool: 
         onConfirm={() => perform(words.flushed, () => call('POST', `${path}/flush`))}
       />
       <ConfirmButton
-        label={words.remove}
-        title={`${words.remove}: ${name}`}
+        title={`${commonWords.remove}: ${name}`}
         text={used === 0 ? words.removeText : fill(words.removeUsedText, { used })}
         onConfirm={() => perform(words.removed, () => call('DELETE', path, used === 0 ? undefined : { force: true }))}
       />
@@ -154,19 +141,19 @@ function CreatePool(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name, size, profile = '', start_url: startUrl, timeout_seconds: timeout = '', headless }) =>
         call('POST', PATH, {
-          ...given('name', name),
+          ...optionalField('name', name),
           size: Number(size),
           headless: headless === 'on',
           ...(profile === '' ? {} : { profile: { name: profile } }),
-          ...given('start_url', startUrl),
+          ...optionalField('start_url', startUrl),
           ...(timeout === '' ? {} : { timeout_seconds: Number(timeout) }),
         })
       }
     >
-      <TextInput name="name" label={words.name} hint={words.nameHint} />
+      <TextInput name="name" label={commonWords.name} hint={words.nameHint} />
       <TextInput name="size" label={words.size} hint={words.sizeHint} inputMode="numeric" initial="1" required />
       <TextInput name="profile" label={words.profile} hint={words.profileHint} />
       <TextInput name="start_url" label={words.startUrl} type="url" />

@@ -6,25 +6,25 @@ import type { SupervisedPart } from '../../contract/logs.ts';
 import type { Replay } from '../../contract/replays.ts';
 import type { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import { call, withQuery } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
 import { Button } from '../parts/button.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { Loaded, Facts, useResource } from '../parts/resource.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Filter, ListTable, RowTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { browserWords as words } from '../words/browsers.ts';
 import { formatNumber, formatTime } from '../words/format.ts';
 import { BrowserKind } from './browsers.tsx';
 
-/** How often what happens in a browser is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
 
 /** One browser: its live view, its recordings, files, logs and telemetry. */
 export default function BrowserPage({ id }: { id: string }): ReactNode {
-  const read = useRead<Browser>(`/browsers/${id}`);
-  return <Detail read={read}>{(browser) => <BrowserDetail browser={browser} />}</Detail>;
+  const query = useResource<Browser>(`/browsers/${id}`);
+  return <Loaded query={query}>{(browser) => <BrowserDetail browser={browser} />}</Loaded>;
 }
 
 function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
@@ -55,7 +55,7 @@ function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
       <Section title={words.facts} actions={<BrowserKind browser={browser} />}>
         <Facts
           facts={[
-            [words.id, <code key="id">{browser.session_id}</code>],
+            [commonWords.id, <code key="id">{browser.session_id}</code>],
             [
               words.profile,
               browser.profile === undefined ? null : (
@@ -83,7 +83,7 @@ function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
             refreshMs={REFRESH_MS}
             empty={{ title: words.noEvents, text: words.noEventsText }}
             columns={[
-              { label: words.when, cell: ({ event }) => formatTime(new Date(event.ts / 1000).toISOString()) },
+              { label: commonWords.when, cell: ({ event }) => formatTime(new Date(event.ts / 1000).toISOString()) },
               { label: words.event, cell: ({ event }) => <code>{event.type}</code> },
               { label: words.category, cell: ({ event }) => event.category },
             ]}
@@ -95,12 +95,12 @@ function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
 }
 
 function Recordings({ path }: { path: string }): ReactNode {
-  const read = useRead<Replay[]>(path, REFRESH_MS);
+  const query = useResource<Replay[]>(path, REFRESH_MS);
   const perform = useAction([path]);
   const post = (operation: string): Promise<void> => perform(null, () => call('POST', operation));
   return (
     <Section title={words.recordings} actions={<ActionButton label={words.record} onAct={() => post(path)} />}>
-      <Detail read={read}>
+      <Loaded query={query}>
         {(replays) =>
           replays.length === 0 ? (
             <p>{words.noRecordings}</p>
@@ -109,7 +109,7 @@ function Recordings({ path }: { path: string }): ReactNode {
               label={words.recordings}
               rows={replays.map((replay) => ({ ...replay, id: replay.replay_id }))}
               columns={[
-                { label: words.when, cell: ({ started_at: at }) => <When at={at} /> },
+                { label: commonWords.when, cell: ({ started_at: at }) => <When at={at} /> },
                 {
                   label: words.video,
                   cell: ({ id, finished_at: finished, replay_view_url: url }) =>
@@ -125,14 +125,14 @@ function Recordings({ path }: { path: string }): ReactNode {
             />
           )
         }
-      </Detail>
+      </Loaded>
     </Section>
   );
 }
 
 function Files({ path }: { path: string }): ReactNode {
   const [folder, setFolder] = useState('/');
-  const read = useRead<FileInfo[]>(withQuery(`${path}/fs/list_files`, { path: folder }));
+  const query = useResource<FileInfo[]>(withQuery(`${path}/fs/list_files`, { path: folder }));
   return (
     <Section
       title={`${words.files}: ${folder}`}
@@ -142,7 +142,7 @@ function Files({ path }: { path: string }): ReactNode {
         )
       }
     >
-      <Detail read={read}>
+      <Loaded query={query}>
         {(files) =>
           files.length === 0 ? (
             <p>{words.noFiles}</p>
@@ -152,7 +152,7 @@ function Files({ path }: { path: string }): ReactNode {
               rows={files.map((file) => ({ ...file, id: file.path }))}
               columns={[
                 {
-                  label: words.name,
+                  label: commonWords.name,
                   cell: (file) =>
                     file.is_dir ? (
                       <Button kind="quiet" onPress={() => setFolder(file.path)}>
@@ -165,17 +165,17 @@ function Files({ path }: { path: string }): ReactNode {
                     ),
                 },
                 { label: words.bytes, cell: (file) => (file.is_dir ? '' : formatNumber(file.size_bytes)) },
-                { label: words.when, cell: ({ mod_time: at }) => <When at={at} /> },
+                { label: commonWords.when, cell: ({ mod_time: at }) => <When at={at} /> },
               ]}
             />
           )
         }
-      </Detail>
+      </Loaded>
     </Section>
   );
 }
 
-/** What writes a log of its own in a browser's session. */
+/** Processes of a browser session that write their own log. */
 const WRITERS: readonly { value: SupervisedPart; label: string }[] = [
   { value: 'service', label: words.logOfService },
   { value: 'chromium', label: words.logOfChromium },

@@ -3,15 +3,16 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Browser } from '../../contract/browsers.ts';
 import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SwitchInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { browserWords as words } from '../words/browsers.ts';
 
 const PATH = '/browsers';
-/** How often the list is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
 
 /** Browsers that are open now. */
@@ -27,11 +28,11 @@ export default function Browsers(): ReactNode {
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <OpenBrowser /> }}
         columns={[
           {
-            label: words.name,
+            label: commonWords.name,
             cell: ({ session_id: id, name }) => <Link href={`/browsers/${id}`}>{name ?? id}</Link>,
           },
           { label: words.profile, cell: ({ profile }) => profile?.name ?? '–' },
-          { label: words.kind, cell: (browser) => <BrowserKind browser={browser} /> },
+          { label: commonWords.type, cell: (browser) => <BrowserKind browser={browser} /> },
           { label: words.opened, cell: ({ created_at: at }) => <When at={at} /> },
         ]}
       />
@@ -47,12 +48,12 @@ function OpenBrowser(): ReactNode {
       kind="primary"
       label={words.open}
       done={words.isOpen}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ profile = '', start_url: startUrl, headless }) => {
         const made = await call<Browser>('POST', PATH, {
           ...(headless === 'on' ? { headless: true } : {}),
           ...(profile === '' ? {} : { profile: { name: profile } }),
-          ...given('start_url', startUrl),
+          ...optionalField('start_url', startUrl),
         });
         client.setQueryData([`${PATH}/${made.session_id}`], made);
         navigate(`/browsers/${made.session_id}`);
@@ -65,7 +66,7 @@ function OpenBrowser(): ReactNode {
   );
 }
 
-/** What a browser is for, and whether it has a window. */
+/** Whether a browser runs a login or check, or is headless. */
 export function BrowserKind({ browser }: { browser: Browser }): ReactNode {
   if (browser.managed_auth === true) return <Badge tone="wait">{words.login}</Badge>;
   return <Badge tone="idle">{browser.headless ? words.headless : words.window}</Badge>;

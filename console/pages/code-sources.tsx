@@ -1,20 +1,19 @@
 import type { ReactNode } from 'react';
 import type { CodeSource } from '../../contract/code-sources.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, CopyButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { codeSourceWords as words } from '../words/code-sources.ts';
 
 const PATH = '/code_sources';
 const TYPES = (['twilio', 'mailgun'] as const).map((value) => ({ value, label: words[value] }));
 
-/** Providers that pass on texts and mails, for the codes in them. */
+/** Providers that forward texts and emails with one-time codes. */
 export default function CodeSources(): ReactNode {
   return (
     <Page title={words.title} actions={<AddSource />}>
@@ -29,7 +28,7 @@ export default function CodeSources(): ReactNode {
           { label: words.provider, cell: ({ type }) => words[type] },
           { label: words.url, cell: ({ url }) => <code>{url}</code> },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (source) => <SourceActions source={source} /> },
+          { label: commonWords.actions, acts: true, cell: (source) => <SourceActions source={source} /> },
         ]}
       />
     </Page>
@@ -42,7 +41,7 @@ function AddSource(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={(values) => call<CodeSource>('POST', PATH, values)}
     >
       <SelectInput name="type" label={words.provider} options={TYPES} />
@@ -64,7 +63,6 @@ function SourceActions({ source: { id, url } }: { source: CodeSource }): ReactNo
     <div className="actions">
       <CopyButton kind="quiet" text={url} label={words.copy} done={words.copied} />
       <ConfirmButton
-        label={words.remove}
         title={words.removeTitle}
         text={words.removeText}
         onConfirm={() => perform(words.removed, () => call('DELETE', `${PATH}/${id}`))}

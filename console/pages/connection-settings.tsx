@@ -3,16 +3,16 @@ import type { ManagedAuth } from '../../contract/connections.ts';
 import { CodeSettings } from '../connection/code-settings.tsx';
 import { CredentialSettings } from '../connection/credential-settings.tsx';
 import { BrowserSettings, CheckSettings, SiteSettings } from '../connection/settings.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { Page } from '../parts/page.tsx';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { fill } from '../words/language.ts';
 
-/** Everything of a connection that can be set, part by part. */
+/** All settings of a connection. */
 export default function ConnectionSettingsPage({ id }: { id: string }): ReactNode {
-  const read = useRead<ManagedAuth>(`/auth/connections/${id}`);
+  const query = useResource<ManagedAuth>(`/auth/connections/${id}`);
   return (
-    <Detail read={read}>
+    <Loaded query={query}>
       {(connection) => (
         <Page
           title={fill(words.title, { domain: connection.domain })}
@@ -28,6 +28,6 @@ export default function ConnectionSettingsPage({ id }: { id: string }): ReactNod
           </div>
         </Page>
       )}
-    </Detail>
+    </Loaded>
   );
 }

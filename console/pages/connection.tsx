@@ -3,30 +3,29 @@ import { Link } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { call } from '../calls/call.ts';
 import { workflowUrl } from '../calls/settings.ts';
-import { everyText } from '../connection/add-site.tsx';
-import { useLive } from '../connection/live.ts';
+import { intervalText } from '../connection/add-site.tsx';
+import { useConnectionEvents } from '../calls/events.ts';
 import { LoginButton } from '../connection/start-login.tsx';
-import { ConnectionBadge, gateSentence, isWaiting } from '../connection/state.tsx';
+import { ConnectionBadge, isWaiting, reauthText, WhatToDo } from '../connection/status.tsx';
 import { Timeline } from '../connection/timeline.tsx';
-import { WhatToDo } from '../connection/what-to-do.tsx';
-import { ActionButton, useAction } from '../parts/action.tsx';
+import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
 import { LinkButton } from '../parts/button.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/resource.tsx';
 import { Page, Section } from '../parts/page.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
 import { fill } from '../words/language.ts';
 
 const REFRESH_MS = 15_000;
 
-/** One connection: how it is, what happened, and what can be done. Live while a login runs. */
+/** One connection: status, history and actions. Live while a login runs. */
 export default function ConnectionPage({ id }: { id: string }): ReactNode {
   const path = `/auth/connections/${id}`;
-  const read = useRead<ManagedAuth>(path, REFRESH_MS);
-  useLive(path, read.data?.flow_status === 'IN_PROGRESS');
-  return <Detail read={read}>{(connection) => <ConnectionDetail connection={connection} />}</Detail>;
+  const query = useResource<ManagedAuth>(path, REFRESH_MS);
+  useConnectionEvents(path, query.data?.flow_status === 'IN_PROGRESS');
+  return <Loaded query={query}>{(connection) => <ConnectionDetail connection={connection} />}</Loaded>;
 }
 
 function ConnectionDetail({ connection }: { connection: ManagedAuth }): ReactNode {
@@ -55,12 +54,12 @@ function ConnectionDetail({ connection }: { connection: ManagedAuth }): ReactNod
               </Link>,
             ],
             [words.checked, <When key="checked" at={connection.last_auth_check_at} />],
-            [words.nextCheck, checksSentence(connection)],
+            [words.nextCheck, checkIntervalText(connection)],
             [words.credential, connection.credential?.name ?? connection.credential?.provider],
             [words.landing, connection.post_login_url],
-            [words.outlook, connection.status === 'AUTHENTICATED' ? gateSentence(connection) : null],
-            [words.liveView, outwardLink(connection.live_view_url, words.liveView)],
-            [words.workflow, outwardLink(workflowUrl(id), 'Temporal')],
+            [words.outlook, connection.status === 'AUTHENTICATED' ? reauthText(connection) : null],
+            [words.liveView, externalLink(connection.live_view_url, words.liveView)],
+            [words.workflow, externalLink(workflowUrl(id), 'Temporal')],
           ]}
         />
       </Section>
@@ -81,12 +80,12 @@ function ConnectionActions({ connection }: { connection: ManagedAuth }): ReactNo
         onAct={() =>
           perform(null, async () => {
             const found = await call<ManagedAuth>('POST', `${path}/check`);
-            tellDone(checkedText(connection, found));
+            toastSuccess(checkResultText(connection, found));
           })
         }
       />
       <ActionButton
-        label={isPaused ? words.resume : words.pause}
+        label={isPaused ? commonWords.resume : commonWords.pause}
         onAct={() =>
           perform(isPaused ? words.resumed : words.pausedDone, () =>
             call('PATCH', path, { health_checks: isPaused, auto_reauth: isPaused }),
@@ -99,29 +98,29 @@ function ConnectionActions({ connection }: { connection: ManagedAuth }): ReactNo
   );
 }
 
-/** How it is, in a sentence. */
+/** The status in a sentence. */
 function sentence(connection: ManagedAuth): string {
   const { flow_status: status, flow_step: step, external_action_message: message } = connection;
   if (status === 'IN_PROGRESS' && step !== null && step !== undefined) {
     const asked = isWaiting(connection) && typeof message === 'string' ? ` (${message})` : '';
     return fill(words.running, { step: connectionTables.steps[step] }) + asked;
   }
-  return capitalized(connection.status === 'AUTHENTICATED' ? words.loggedIn : gateSentence(connection));
+  return capitalize(connection.status === 'AUTHENTICATED' ? words.loggedIn : reauthText(connection));
 }
 
-/** What a check has found. One that takes long is answered with the connection as it was before. */
-function checkedText({ last_auth_check_at: before }: ManagedAuth, found: ManagedAuth): string {
+/** Result of a check. A slow check returns the connection as it was before. */
+function checkResultText({ last_auth_check_at: before }: ManagedAuth, found: ManagedAuth): string {
   if (found.last_auth_check_at === before) return words.checkGoesOn;
   if (found.status === 'AUTHENTICATED') return words.checkedIn;
   return found.flow_status === 'IN_PROGRESS' ? words.checkedLogsIn : words.checkedOut;
 }
 
-function checksSentence({ health_checks: checks, health_check_interval: interval }: ManagedAuth): string {
+function checkIntervalText({ health_checks: checks, health_check_interval: interval }: ManagedAuth): string {
   if (checks === false || interval === null || interval === undefined) return words.paused;
-  return everyText(interval);
+  return intervalText(interval);
 }
 
-function outwardLink(href: string | null | undefined, label: string): ReactNode {
+function externalLink(href: string | null | undefined, label: string): ReactNode {
   if (href === null || href === undefined) return null;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer">
@@ -130,6 +129,6 @@ function outwardLink(href: string | null | undefined, label: string): ReactNode 
   );
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

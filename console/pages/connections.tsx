@@ -2,15 +2,16 @@ import { type ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { AddSite } from '../connection/add-site.tsx';
-import { ConnectionBadge, gateSentence } from '../connection/state.tsx';
+import { ConnectionBadge, reauthText } from '../connection/status.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
 
 const REFRESH_MS = 15_000;
 
-/** States to choose from, each a query of the list. */
+/** Status filters and their list queries. */
 const STATES: Record<string, Record<string, string>> = {
   in: { status: 'AUTHENTICATED' },
   itself: { status: 'NEEDS_AUTH', can_reauth: 'true' },
@@ -18,7 +19,7 @@ const STATES: Record<string, Record<string, string>> = {
   waiting: { waiting: 'true' },
 };
 
-/** Every connection; the filters stand in the address, so that a number of the overview leads to its list. */
+/** All connections. Filters are part of the address, so that numbers of the overview can link to them. */
 export default function Connections(): ReactNode {
   const [search, setSearch] = useSearchParams();
   const get = (name: string): string => search.get(name) ?? '';
@@ -39,7 +40,7 @@ export default function Connections(): ReactNode {
       <div className="filters">
         <Filter label={words.search} value={get('query')} onChange={(value) => set('query', value)} />
         <Filter
-          label={words.filterState}
+          label={commonWords.state}
           value={get('state')}
           onChange={(value) => set('state', value)}
           options={[
@@ -75,8 +76,8 @@ export default function Connections(): ReactNode {
         columns={[
           { label: words.site, cell: ({ id, domain }) => <Link href={`/connections/${id}`}>{domain}</Link> },
           { label: words.profile, cell: ({ profile_name: name }) => name },
-          { label: words.state, cell: (connection) => <ConnectionBadge connection={connection} /> },
-          { label: words.outlook, cell: gateSentence },
+          { label: commonWords.state, cell: (connection) => <ConnectionBadge connection={connection} /> },
+          { label: words.outlook, cell: reauthText },
           { label: words.checked, cell: ({ last_auth_check_at: at }) => <When at={at} /> },
         ]}
       />

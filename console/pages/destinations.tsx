@@ -1,26 +1,25 @@
 import type { ReactNode } from 'react';
 import type { AuditExportDestination, AuditExportTest } from '../../contract/audit-export.ts';
 import { call, CallError } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
-import { Facts } from '../parts/detail.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { auditWords as words } from '../words/audit-log.ts';
 
 const PATH = '/audit-logs/export/destinations';
 
-/** Buckets that the audit log is delivered to. */
+/** Export destinations of the audit log. */
 export default function Destinations(): ReactNode {
-  const read = useRead<AuditExportDestination[]>(PATH);
+  const query = useResource<AuditExportDestination[]>(PATH);
   return (
     <Page title={words.destinations} back={{ href: '/audit-log', label: words.title }} actions={<AddDestination />}>
       <p className="lead">{words.destinationsText}</p>
-      <Detail read={read}>
+      <Loaded query={query}>
         {(destinations) =>
           destinations.length === 0 ? (
             <Empty title={words.noDestinations} text={words.noDestinationsText} action={<AddDestination />} />
@@ -28,7 +27,7 @@ export default function Destinations(): ReactNode {
             destinations.map((destination) => <Destination key={destination.id} destination={destination} />)
           )
         }
-      </Detail>
+      </Loaded>
     </Page>
   );
 }
@@ -39,7 +38,7 @@ function AddDestination(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ bucket, region, prefix = '', role_arn: role, kms_key_id: kms }) => {
         const body = {
           type: 's3',
@@ -48,7 +47,7 @@ function AddDestination(): ReactNode {
           region,
           prefix,
           role_arn: role,
-          ...given('kms_key_id', kms),
+          ...optionalField('kms_key_id', kms),
         };
         await call('POST', PATH, body);
       }}
@@ -77,11 +76,10 @@ function Destination({ destination }: { destination: AuditExportDestination }): 
         <div className="actions">
           <ActionButton label={words.test} onAct={() => perform(words.testGood, test)} />
           <ActionButton
-            label={isActive ? words.pause : words.resume}
+            label={isActive ? commonWords.pause : commonWords.resume}
             onAct={() => perform(words.changed, () => call('PATCH', path, { status: isActive ? 'paused' : 'active' }))}
           />
           <ConfirmButton
-            label={words.remove}
             title={words.removeTitle}
             text={words.removeText}
             onConfirm={() => perform(words.removed, () => call('DELETE', path))}
@@ -93,7 +91,7 @@ function Destination({ destination }: { destination: AuditExportDestination }): 
       <Facts
         facts={[
           [
-            words.status,
+            commonWords.state,
             <Badge key="s" tone={isActive ? 'good' : 'idle'}>
               {words[destination.status]}
             </Badge>,

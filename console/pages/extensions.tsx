@@ -2,54 +2,43 @@ import type { ReactNode } from 'react';
 import type { z } from 'zod';
 import type { Extension } from '../../contract/extensions.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { FileInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { formatNumber } from '../words/format.ts';
 import { inLanguage } from '../words/language.ts';
 
 const words = inLanguage({
   en: {
     title: 'Extensions',
-    text: 'Browser extensions that browsers and pools can be opened with, by name or id.',
-    search: 'Name',
-    name: 'Name',
-    nameHint: 'Unique in its project; empty to go by the id alone',
-    unnamed: 'without a name',
-    id: 'Id',
+    text: 'Extensions that browsers and pools can be opened with, by name or ID.',
+    nameHint: 'Unique in its project; leave empty to use only the ID',
+    unnamed: 'unnamed',
     size: 'Size',
     kilobytes: 'kB',
-    used: 'Last used',
     made: 'Uploaded',
-    actions: 'Actions',
     upload: 'Upload an extension',
     uploaded: 'The extension was uploaded.',
     file: 'File',
     fileHint: 'A ZIP file with its manifest.json at the top, or a .crx',
     emptyTitle: 'No extensions yet',
-    emptyText: 'Upload one, then name it in `extensions` when a browser or a pool is made.',
+    emptyText: 'Upload one, then reference it in `extensions` when creating a browser or pool.',
     download: 'Download',
-    remove: 'Delete',
-    removeText: 'Browsers that run keep it; new ones cannot be opened with it.',
+    removeText: 'Running browsers keep it; new ones cannot use it.',
     removed: 'The extension was deleted.',
   },
   de: {
     title: 'Erweiterungen',
     text: 'Browser-Erweiterungen, mit denen Browser und Pools geöffnet werden können, nach Name oder Id.',
-    search: 'Name',
-    name: 'Name',
     nameHint: 'Einmalig in ihrem Projekt; leer, wenn die Id genügt',
     unnamed: 'ohne Namen',
-    id: 'Id',
     size: 'Größe',
     kilobytes: 'kB',
-    used: 'Zuletzt benutzt',
     made: 'Hochgeladen',
-    actions: 'Aktionen',
     upload: 'Erweiterung hochladen',
     uploaded: 'Die Erweiterung ist hochgeladen.',
     file: 'Datei',
@@ -57,7 +46,6 @@ const words = inLanguage({
     emptyTitle: 'Noch keine Erweiterungen',
     emptyText: 'Lade eine hoch und nenne sie in `extensions`, wenn ein Browser oder ein Pool entsteht.',
     download: 'Herunterladen',
-    remove: 'Löschen',
     removeText: 'Laufende Browser behalten sie; neue lassen sich nicht mehr mit ihr öffnen.',
     removed: 'Die Erweiterung ist gelöscht.',
   },
@@ -65,7 +53,7 @@ const words = inLanguage({
 
 const PATH = '/extensions';
 
-/** Extensions that are kept for browsers. */
+/** Uploaded browser extensions. */
 export default function Extensions(): ReactNode {
   const perform = useAction([PATH]);
   return (
@@ -73,28 +61,27 @@ export default function Extensions(): ReactNode {
       <p className="lead">{words.text}</p>
       <SearchedTable<z.infer<typeof Extension>>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <Upload /> }}
         columns={[
-          { label: words.name, cell: ({ name }) => name ?? <span className="muted">{words.unnamed}</span> },
-          { label: words.id, cell: ({ id }) => <code>{id}</code> },
+          { label: commonWords.name, cell: ({ name }) => name ?? <span className="muted">{words.unnamed}</span> },
+          { label: commonWords.id, cell: ({ id }) => <code>{id}</code> },
           {
             label: words.size,
             cell: ({ size_bytes: bytes }) => `${formatNumber(Math.ceil(bytes / 1000))} ${words.kilobytes}`,
           },
-          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: commonWords.lastUsed, cell: ({ last_used_at: at }) => <When at={at} /> },
           { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
           {
-            label: words.actions,
+            label: commonWords.actions,
             cell: ({ id, name }) => (
               <div className="actions">
                 <a className="button button-plain" href={`${PATH}/${id}`} download={`${name ?? id}.zip`}>
                   {words.download}
                 </a>
                 <ConfirmButton
-                  label={words.remove}
-                  title={`${words.remove}: ${name ?? id}`}
+                  title={`${commonWords.remove}: ${name ?? id}`}
                   text={words.removeText}
                   onConfirm={() => perform(words.removed, () => call('DELETE', `${PATH}/${id}`))}
                 />
@@ -113,7 +100,7 @@ function Upload(): ReactNode {
       kind="primary"
       label={words.upload}
       done={words.uploaded}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name = '' }, { file }) => {
         const form = new FormData();
         if (name !== '') form.set('name', name);
@@ -122,7 +109,7 @@ function Upload(): ReactNode {
       }}
     >
       <FileInput name="file" label={words.file} hint={words.fileHint} accept=".zip,.crx" />
-      <TextInput name="name" label={words.name} hint={words.nameHint} />
+      <TextInput name="name" label={commonWords.name} hint={words.nameHint} />
     </FormButton>
   );
 }

@@ -1,18 +1,18 @@
 import type { ReactNode } from 'react';
 import type { ApiKey } from '../../contract/api-keys.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { keyWords as words } from '../words/keys.ts';
 
 const PATH = '/org/api_keys';
 
-/** The keys by which programs call the API. */
+/** API keys. */
 export default function Keys(): ReactNode {
   return (
     <Page title={words.title} actions={<CreateKey />}>
@@ -22,13 +22,13 @@ export default function Keys(): ReactNode {
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreateKey /> }}
         columns={[
-          { label: words.name, cell: ({ name }) => name },
+          { label: commonWords.name, cell: ({ name }) => name },
           { label: words.key, cell: ({ masked_key: key }) => <code>{key}</code> },
           { label: words.reaches, cell: ({ project_name: project }) => project ?? words.wholeOrganization },
           { label: words.madeBy, cell: ({ created_by: by }) => by.name ?? by.email },
-          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
+          { label: commonWords.created, cell: ({ created_at: at }) => <When at={at} /> },
           { label: words.expires, cell: ({ expires_at: at }) => (at === null ? words.never : <When at={at} />) },
-          { label: words.actions, acts: true, cell: (key) => <KeyActions id={key.id} name={key.name} /> },
+          { label: commonWords.actions, acts: true, cell: (key) => <KeyActions id={key.id} name={key.name} /> },
         ]}
       />
     </Page>
@@ -41,13 +41,13 @@ function CreateKey(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ name, days_to_expire: days }) => {
         const body = { name, days_to_expire: days === '' ? null : Number(days) };
         return (await call<{ key: string }>('POST', PATH, body)).key;
       }}
     >
-      <TextInput name="name" label={words.name} hint={words.nameHint} required />
+      <TextInput name="name" label={commonWords.name} hint={words.nameHint} required />
       <SelectInput
         name="days_to_expire"
         label={words.expires}
@@ -70,7 +70,7 @@ function KeyActions({ id, name }: { id: string; name: string }): ReactNode {
         label={words.rotate}
         title={`${words.rotate}: ${name}`}
         done={words.rotated}
-        rereads={[PATH]}
+        invalidates={[PATH]}
         onSubmit={async ({ expire_in_days: days }) =>
           (await call<{ key: string }>('POST', `${path}/rotate`, { expire_in_days: Number(days) })).key
         }

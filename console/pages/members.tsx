@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react';
 import type { Invitation, Member } from '../../contract/people.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { memberWords as words } from '../words/members.ts';
 
 const MEMBERS = '/org/members';
 const INVITATIONS = '/org/invitations';
 const ROLES = (['viewer', 'operator', 'owner'] as const).map((value) => ({ value, label: words[`${value}Role`] }));
 
-/** Who belongs to the organization, and who is invited. */
+/** Members and pending invitations. */
 export default function Members(): ReactNode {
   const perform = useAction([MEMBERS, INVITATIONS]);
   return (
@@ -25,12 +25,12 @@ export default function Members(): ReactNode {
         path={MEMBERS}
         empty={{ title: words.none, text: words.text }}
         columns={[
-          { label: words.name, cell: ({ name, email }) => name ?? email },
+          { label: commonWords.name, cell: ({ name, email }) => name ?? email },
           { label: words.email, cell: ({ email }) => email },
           { label: words.role, cell: ({ role }) => <Badge tone="idle">{words[role]}</Badge> },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
           {
-            label: words.actions,
+            label: commonWords.actions,
             acts: true,
             cell: ({ id, role, email }) => (
               <div className="actions">
@@ -39,7 +39,7 @@ export default function Members(): ReactNode {
                   label={words.change}
                   title={`${words.change}: ${email}`}
                   done={words.changed}
-                  rereads={[MEMBERS]}
+                  invalidates={[MEMBERS]}
                   onSubmit={({ role: chosen }) => call('PATCH', `${MEMBERS}/${id}`, { role: chosen })}
                 >
                   <SelectInput name="role" label={words.role} options={ROLES} initial={role} />
@@ -65,7 +65,7 @@ export default function Members(): ReactNode {
             { label: words.role, cell: ({ role }) => words[role] },
             { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
             {
-              label: words.actions,
+              label: commonWords.actions,
               acts: true,
               cell: ({ id, email }) => (
                 <ConfirmButton
@@ -89,7 +89,7 @@ function Invite(): ReactNode {
       kind="primary"
       label={words.invite}
       done={words.inviteDone}
-      rereads={[INVITATIONS]}
+      invalidates={[INVITATIONS]}
       onSubmit={async (values) => (await call<{ url: string }>('POST', INVITATIONS, values)).url}
     >
       <TextInput name="email" label={words.email} type="email" required />

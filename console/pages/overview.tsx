@@ -1,26 +1,35 @@
 import { lazy, type ReactNode, Suspense } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { ConnectionSummary } from '../../contract/connection-summary.ts';
-import { FirstVisit } from '../connection/first-visit.tsx';
-import { WayBackIn } from '../parts/way-back-in.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { RowTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Loading } from '../parts/states.tsx';
 import { connectionTables } from '../words/connections.ts';
 import { counted, formatDuration, formatNumber, formatTime } from '../words/format.ts';
 import { overviewWords as words } from '../words/overview.ts';
+import type { ManagedAuth } from '../../contract/connections.ts';
+import { call, CallError } from '../calls/call.ts';
+import { serverSettings } from '../calls/settings.ts';
+import { ActionButton } from '../parts/actions.tsx';
+import { useCanAct } from '../parts/roles.tsx';
+import { AddSite } from '../connection/add-site.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { sessionQuery } from '../calls/session.ts';
+import { LinkButton } from '../parts/button.tsx';
 
 const ActivityChart = lazy(() => import('../connection/activity-chart.tsx'));
 const REFRESH_MS = 15_000;
 
-/** How the installation is: each number leads to its list. */
+/** Status of all connections; each number links to its list. */
 export default function Overview(): ReactNode {
-  const read = useRead<ConnectionSummary>('/auth/connections/summary', REFRESH_MS);
+  const query = useResource<ConnectionSummary>('/auth/connections/summary', REFRESH_MS);
   return (
     <Page title={words.title}>
-      <WayBackIn />
-      <Detail read={read}>{(summary) => (summary.total === 0 ? <FirstVisit /> : <Figures summary={summary} />)}</Detail>
+      <SignInMethodNote />
+      <Loaded query={query}>
+        {(summary) => (summary.total === 0 ? <FirstVisit /> : <Figures summary={summary} />)}
+      </Loaded>
     </Page>
   );
 }
@@ -149,4 +158,53 @@ function Activity({ activity }: Pick<ConnectionSummary, 'activity'>): ReactNode 
       )}
     </Section>
   );
+}
+
+/** Asks people who signed in with a one-time link and have no other sign-in method to set one. */
+function SignInMethodNote(): ReactNode {
+  const session = useQuery(sessionQuery).data;
+  if (session === undefined || session === null) return null;
+  if (session.has_password || session.has_oidc || session.passkeys > 0) return null;
+  return (
+    <div className="note note-action">
+      <p>{words.wayInText}</p>
+      <LinkButton href="/account">{words.wayIn}</LinkButton>
+    </div>
+  );
+}
+
+/** The overview before there is a site: offers a login on the practice site, or adding a site. */
+function FirstVisit(): ReactNode {
+  const [, navigate] = useLocation();
+  const canAct = useCanAct();
+  const { sandbox } = serverSettings;
+  return (
+    <div className="empty">
+      <h2>{words.firstTitle}</h2>
+      <p>{words.firstText}</p>
+      {sandbox === null || !canAct ? null : (
+        <>
+          <ActionButton
+            kind="primary"
+            label={words.tryDemo}
+            onAct={async () => navigate(`/connections/${await demoConnectionId(sandbox.loginUrl)}`)}
+          />
+          <p>
+            {words.demoText} <br /> {words.or}
+          </p>
+        </>
+      )}
+      <AddSite />
+    </div>
+  );
+}
+
+async function demoConnectionId(loginUrl: string): Promise<string> {
+  const body = { profile_name: 'demo', domain: new URL(loginUrl).host, login_url: loginUrl };
+  try {
+    return (await call<ManagedAuth>('POST', '/auth/connections', body)).id;
+  } catch (error) {
+    if (error instanceof CallError && error.existingId !== undefined) return error.existingId;
+    throw error;
+  }
 }

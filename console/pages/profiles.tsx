@@ -1,33 +1,35 @@
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
+import type { ManagedAuth } from '../../contract/connections.ts';
 import type { Profile } from '../../contract/profiles.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
-import { SearchedTable } from '../parts/list.tsx';
-import { Page } from '../parts/page.tsx';
-import { When } from '../parts/when.tsx';
+import { ListTable, SearchedTable } from '../parts/list.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { profileWords as words } from '../words/profiles.ts';
 
 const PATH = '/profiles';
 
-/** Browser profiles: whose logins are kept, and when a browser last used them. */
+/** Browser profiles and when they were last used. */
 export default function Profiles(): ReactNode {
   return (
     <Page title={words.title} actions={<CreateProfile />}>
       <p className="lead">{words.text}</p>
       <SearchedTable<Profile>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreateProfile /> }}
         columns={[
-          { label: words.name, cell: ({ id, name }) => <Link href={`/profiles/${id}`}>{name ?? id}</Link> },
-          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
-          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (profile) => <ProfileActions profile={profile} /> },
+          { label: commonWords.name, cell: ({ id, name }) => <Link href={`/profiles/${id}`}>{name ?? id}</Link> },
+          { label: commonWords.lastUsed, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: commonWords.created, cell: ({ created_at: at }) => <When at={at} /> },
+          { label: commonWords.actions, acts: true, cell: (profile) => <ProfileActions profile={profile} /> },
         ]}
       />
     </Page>
@@ -40,30 +42,29 @@ function CreateProfile(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name }) => call('POST', PATH, { name })}
     >
-      <TextInput name="name" label={words.name} hint={words.nameHint} required />
+      <TextInput name="name" label={commonWords.name} hint={words.nameHint} required />
     </FormButton>
   );
 }
 
-/** What can be done with a profile. `onRemoved` leads away from what is gone. */
-export function ProfileActions({ profile, onRemoved }: { profile: Profile; onRemoved?: () => void }): ReactNode {
+/** Actions on a profile. `onRemoved` is called after deletion, to leave the profile's page. */
+function ProfileActions({ profile, onRemoved }: { profile: Profile; onRemoved?: () => void }): ReactNode {
   const path = `${PATH}/${profile.id}`;
   const perform = useAction([PATH]);
   return (
     <div className="actions">
       <FormButton
-        label={words.rename}
+        label={commonWords.rename}
         done={words.renamed}
-        rereads={[PATH, path]}
+        invalidates={[PATH, path]}
         onSubmit={({ name }) => call('PATCH', path, { name })}
       >
-        <TextInput name="name" label={words.name} initial={profile.name ?? ''} required />
+        <TextInput name="name" label={commonWords.name} initial={profile.name ?? ''} required />
       </FormButton>
       <ConfirmButton
-        label={words.remove}
         title={words.removeTitle}
         text={words.removeText}
         onConfirm={() =>
@@ -74,5 +75,53 @@ export function ProfileActions({ profile, onRemoved }: { profile: Profile; onRem
         }
       />
     </div>
+  );
+}
+
+/** One profile and the sites it is logged in to. */
+export function ProfilePage({ id }: { id: string }): ReactNode {
+  return (
+    <Loaded query={useResource<Profile>(`/profiles/${id}`)}>{(profile) => <ProfileDetail profile={profile} />}</Loaded>
+  );
+}
+
+function ProfileDetail({ profile }: { profile: Profile }): ReactNode {
+  const [, navigate] = useLocation();
+  return (
+    <Page
+      title={profile.name ?? profile.id}
+      back={{ href: '/profiles', label: words.title }}
+      actions={<ProfileActions profile={profile} onRemoved={() => navigate('/profiles')} />}
+    >
+      <Section title={words.facts}>
+        <Facts
+          facts={[
+            [commonWords.id, <code key="id">{profile.id}</code>],
+            [commonWords.lastUsed, <When key="used" at={profile.last_used_at} />],
+            [commonWords.created, <When key="made" at={profile.created_at} />],
+          ]}
+        />
+      </Section>
+      <Section title={words.sites}>
+        {profile.name === null ? (
+          <p>{words.unnamed}</p>
+        ) : (
+          <ListTable<ManagedAuth>
+            label={words.sites}
+            path="/auth/connections"
+            within={{ profile_name: profile.name }}
+            empty={{ title: words.noSites, text: words.noSitesText }}
+            columns={[
+              { label: words.site, cell: ({ id, domain }) => <Link href={`/connections/${id}`}>{domain}</Link> },
+              {
+                label: commonWords.state,
+                cell: ({ status }) => <Badge tone={status === 'AUTHENTICATED' ? 'good' : 'bad'}>{words[status]}</Badge>,
+              },
+              { label: words.checked, cell: ({ last_auth_check_at: at }) => <When at={at} /> },
+            ]}
+          />
+        )}
+      </Section>
+    </Page>
   );
 }

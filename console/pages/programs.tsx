@@ -2,30 +2,28 @@ import type { ReactNode } from 'react';
 import type { z } from 'zod';
 import type { OAuthGrant } from '../../contract/oauth.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
 
 const words = inLanguage({
   en: {
-    title: 'Programs let in',
-    text: 'Programs, such as MCP clients, that act for a person who has allowed it.',
+    title: 'Authorized programs',
+    text: 'Programs, such as MCP clients, that act for a person who has authorized them.',
     name: 'Program',
     person: 'Acts for',
-    access: 'May',
-    read: 'read',
-    all: 'do everything but administer',
-    used: 'Last used',
-    until: 'Until',
-    actions: 'Actions',
-    emptyTitle: 'No program is let in',
-    emptyText: 'Add the address of this installation with /mcp behind it to an MCP client: it asks here.',
+    access: 'Access',
+    read: 'read only',
+    all: 'everything except administration',
+    until: 'Expires',
+    emptyTitle: 'No authorized programs',
+    emptyText: 'Add this installation’s address followed by /mcp to an MCP client; it will ask for access here.',
     revoke: 'Revoke',
-    revokeText: 'The program is refused from its next call.',
-    revoked: 'The program is out.',
+    revokeText: 'The program is rejected from its next call on.',
+    revoked: 'Access was revoked.',
   },
   de: {
     title: 'Zugelassene Programme',
@@ -35,9 +33,7 @@ const words = inLanguage({
     access: 'Darf',
     read: 'lesen',
     all: 'alles außer verwalten',
-    used: 'Zuletzt benutzt',
     until: 'Bis',
-    actions: 'Aktionen',
     emptyTitle: 'Kein Programm ist zugelassen',
     emptyText: 'Trage die Adresse dieser Installation mit /mcp dahinter in einen MCP-Client ein: Er fragt hier.',
     revoke: 'Widerrufen',
@@ -48,7 +44,7 @@ const words = inLanguage({
 
 const PATH = '/oauth/grants';
 
-/** The programs that act for people, and the way to stop them. */
+/** Programs authorized to act for people, which can be revoked. */
 export default function Programs(): ReactNode {
   const perform = useAction([PATH]);
   return (
@@ -62,10 +58,10 @@ export default function Programs(): ReactNode {
           { label: words.name, cell: ({ client: { name } }) => name },
           { label: words.person, cell: ({ user }) => user.email },
           { label: words.access, cell: ({ access }) => words[access] },
-          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: commonWords.lastUsed, cell: ({ last_used_at: at }) => <When at={at} /> },
           { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
           {
-            label: words.actions,
+            label: commonWords.actions,
             acts: true,
             cell: ({ id, client: { name } }) => (
               <ConfirmButton

@@ -1,17 +1,17 @@
 import type { ReactNode } from 'react';
 import type { Project } from '../../contract/projects.ts';
 import { call } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
 import { PROJECTS, useProjects } from '../scope/projects.ts';
+import { commonWords } from '../words/common.ts';
 import { scopeWords as words } from '../words/scope.ts';
 
-/** The projects of the organization, archived ones too. Owners change them. */
+/** The organization's projects, including archived ones. Owners can change them. */
 export default function Projects(): ReactNode {
   const oldest = useProjects().data?.[0]?.id;
   return (
@@ -19,18 +19,18 @@ export default function Projects(): ReactNode {
       <p className="lead">{words.text}</p>
       <SearchedTable<Project>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PROJECTS}
         empty={{ title: words.emptyTitle, text: words.emptyText }}
         columns={[
-          { label: words.name, cell: ({ name }) => name },
+          { label: commonWords.name, cell: ({ name }) => name },
           {
-            label: words.state,
+            label: commonWords.state,
             cell: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'idle'}>{words[status]}</Badge>,
           },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
           {
-            label: words.actions,
+            label: commonWords.actions,
             acts: true,
             cell: (project) => <ProjectActions project={project} isDefault={project.id === oldest} />,
           },
@@ -46,15 +46,15 @@ function CreateProject(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PROJECTS]}
+      invalidates={[PROJECTS]}
       onSubmit={(values) => call<Project>('POST', PROJECTS, values)}
     >
-      <TextInput name="name" label={words.name} required />
+      <TextInput name="name" label={commonWords.name} required />
     </FormButton>
   );
 }
 
-/** The default project is renamed alone: it can neither be archived nor deleted. */
+/** The default project can be renamed, but neither archived nor deleted. */
 function ProjectActions({
   project: { id, name, status },
   isDefault,
@@ -70,13 +70,13 @@ function ProjectActions({
     <div className="actions">
       <FormButton
         kind="quiet"
-        label={words.rename}
-        title={`${words.rename}: ${name}`}
+        label={commonWords.rename}
+        title={`${commonWords.rename}: ${name}`}
         done={words.renamed}
-        rereads={[PROJECTS]}
+        invalidates={[PROJECTS]}
         onSubmit={(values) => call('PATCH', path, values)}
       >
-        <TextInput name="name" label={words.name} initial={name} required />
+        <TextInput name="name" label={commonWords.name} initial={name} required />
       </FormButton>
       {isDefault ? null : status === 'archived' ? (
         <ActionButton label={words.takeBack} onAct={() => setStatus('active', words.takenBack)} />
@@ -91,8 +91,7 @@ function ProjectActions({
       )}
       {isDefault ? null : (
         <ConfirmButton
-          label={words.remove}
-          title={`${words.remove}: ${name}`}
+          title={`${commonWords.remove}: ${name}`}
           text={words.removeText}
           onConfirm={() => perform(words.removed, () => call('DELETE', path))}
         />

@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react';
 import type { CredentialProvider } from '../../contract/credential-providers.ts';
 import { call, CallError } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { providerWords as words } from '../words/providers.ts';
 
 const PATH = '/org/credential_providers';
 const TYPES = ['onepassword', 'vault', 'bitwarden', 'aws_secrets_manager'] as const;
 
-/** Secret stores outside of Holdfast that logins take credentials from. */
+/** External secret stores that logins read credentials from. */
 export default function Providers(): ReactNode {
   return (
     <Page title={words.title} actions={<AddProvider />}>
@@ -24,17 +24,17 @@ export default function Providers(): ReactNode {
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <AddProvider /> }}
         columns={[
-          { label: words.name, cell: ({ name }) => name },
-          { label: words.type, cell: ({ provider_type: type }) => words[type] },
+          { label: commonWords.name, cell: ({ name }) => name },
+          { label: commonWords.type, cell: ({ provider_type: type }) => words[type] },
           { label: words.address, cell: ({ address, region }) => address ?? region ?? '–' },
           {
-            label: words.status,
+            label: commonWords.state,
             cell: ({ enabled }) => (
               <Badge tone={enabled ? 'good' : 'idle'}>{enabled ? words.enabled : words.disabled}</Badge>
             ),
           },
           { label: words.changed, cell: ({ updated_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (provider) => <ProviderActions provider={provider} /> },
+          { label: commonWords.actions, acts: true, cell: (provider) => <ProviderActions provider={provider} /> },
         ]}
       />
     </Page>
@@ -47,21 +47,21 @@ function AddProvider(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name, provider_type: type, token, address, region }) =>
         call('POST', PATH, {
           name,
           provider_type: type,
           token,
-          ...given('address', address),
-          ...given('region', region),
+          ...optionalField('address', address),
+          ...optionalField('region', region),
         })
       }
     >
-      <TextInput name="name" label={words.name} required />
+      <TextInput name="name" label={commonWords.name} required />
       <SelectInput
         name="provider_type"
-        label={words.type}
+        label={commonWords.type}
         options={TYPES.map((value) => ({ value, label: words[value] }))}
       />
       <TextInput name="address" label={words.address} hint={words.addressHint} type="url" />
@@ -87,7 +87,7 @@ function ProviderActions({ provider }: { provider: CredentialProvider }): ReactN
       `${path}/test`,
     );
     if (!success) throw new CallError(0, { code: 'not_reached', message: error ?? words.notReached });
-    tellDone(`${words.reached}: ${vaults.map(({ name }) => name).join(', ')}`);
+    toastSuccess(`${words.reached}: ${vaults.map(({ name }) => name).join(', ')}`);
   };
   return (
     <div className="actions">
@@ -101,7 +101,7 @@ function ProviderActions({ provider }: { provider: CredentialProvider }): ReactN
         kind="quiet"
         label={words.newToken}
         done={words.saved}
-        rereads={[PATH]}
+        invalidates={[PATH]}
         onSubmit={({ token }) => call('PATCH', path, { token })}
       >
         <TextInput
@@ -114,7 +114,6 @@ function ProviderActions({ provider }: { provider: CredentialProvider }): ReactN
         />
       </FormButton>
       <ConfirmButton
-        label={words.remove}
         title={words.removeTitle}
         text={words.removeText}
         onConfirm={() => perform(words.removed, () => call('DELETE', path))}

@@ -5,8 +5,8 @@ import { Link } from 'wouter';
 type Kind = 'primary' | 'plain' | 'quiet' | 'danger';
 
 /**
- * A button of the console; `kind` says how much it stands out. While `isPending` it keeps the focus and does nothing (the kit's
- * own pending state announces a name that is gone once a dialog has closed).
+ * A button; `kind` sets its emphasis. While `isPending`, it keeps the focus and ignores presses (the kit's own pending state
+ * would announce a label that is gone once a dialog has closed).
  */
 export function Button({
   kind = 'plain',
@@ -23,7 +23,7 @@ export function Button({
   );
 }
 
-/** A link that looks like a button, to another page of the console. */
+/** A link to another page, styled as a button. */
 export function LinkButton({
   href,
   kind = 'plain',

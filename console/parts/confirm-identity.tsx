@@ -1,35 +1,31 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { call, onConfirmationRequired } from '../calls/call.ts';
-import { askProvider, takeConfirmed } from '../calls/session.ts';
+import { confirmWithProvider, consumeConfirmation, type Session } from '../calls/session.ts';
 import { confirmByPasskey } from '../calls/passkeys.ts';
-import type { Session } from '../calls/session.ts';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
-import { ActionButton } from './action.tsx';
+import { ActionButton } from './actions.tsx';
 import { Button } from './button.tsx';
 import { DialogBox } from './dialog.tsx';
 import { Form, TextInput } from './form.tsx';
 import { PasskeyButton } from './passkeys.tsx';
-import { tellDone } from './toasts.tsx';
+import { toastSuccess } from './toasts.tsx';
 
 const words = inLanguage({
   en: {
-    title: 'Confirm that it is you',
-    text: 'What comes next shows or replaces a secret.',
-    password: 'Password',
+    title: 'Confirm that it’s you',
+    text: 'The next step shows or replaces a secret.',
     code: 'Code from your authenticator app',
-    byLink:
-      'Sign out, open a new sign-in link (`npm run sign-in` prints one), and do it again within a quarter of an hour.',
-    byProvider: 'Your identity provider asks you who you are, and brings you back here. Then do it again.',
-    toProvider: 'Confirm at the identity provider',
-    confirmed: 'You have confirmed that it is you. Do now what you were about to do.',
+    byLink: 'Sign out, open a new sign-in link (`npm run sign-in` prints one), and try again within 15 minutes.',
+    byProvider: 'Your identity provider asks you to sign in and sends you back here. Then try again.',
+    toProvider: 'Confirm with the identity provider',
+    confirmed: 'Identity confirmed. You can now repeat what you were doing.',
     close: 'Close',
     confirm: 'Confirm',
-    cancel: 'Cancel',
   },
   de: {
     title: 'Bestätige, dass du es bist',
     text: 'Was jetzt kommt, zeigt oder ersetzt ein Geheimnis.',
-    password: 'Passwort',
     code: 'Code aus deiner Authenticator-App',
     byLink:
       'Melde dich ab, öffne einen neuen Anmeldelink (`npm run sign-in` zeigt einen) und wiederhole es innerhalb einer Viertelstunde.',
@@ -38,16 +34,15 @@ const words = inLanguage({
     confirmed: 'Du hast bestätigt, dass du es bist. Tu jetzt, was du tun wolltest.',
     close: 'Schließen',
     confirm: 'Bestätigen',
-    cancel: 'Abbrechen',
   },
 });
 
-/** Asks a person to show again that it is them, whenever a call is refused for want of it; the call is then sent again. */
+/** Dialog to confirm one's identity, shown whenever a call requires that; the call is then repeated. */
 export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
   const [settle, setSettle] = useState<((confirmed: boolean) => void) | null>(null);
   useEffect(() => {
     onConfirmationRequired(() => new Promise((resolve) => setSettle(() => resolve)));
-    if (takeConfirmed(session)) tellDone(words.confirmed);
+    if (consumeConfirmation(session)) toastSuccess(words.confirmed);
   }, [session]);
   const end = (confirmed: boolean): void => {
     settle?.(confirmed);
@@ -59,13 +54,19 @@ export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
       {session.has_password ? (
         <Form
           submit={words.confirm}
-          beside={<Button onPress={() => end(false)}>{words.cancel}</Button>}
+          secondary={<Button onPress={() => end(false)}>{commonWords.cancel}</Button>}
           onSubmit={async ({ password, code }) => {
             await call('POST', '/session/confirm', { password, ...(code === '' ? {} : { code }) });
             end(true);
           }}
         >
-          <TextInput name="password" label={words.password} type="password" required autoComplete="current-password" />
+          <TextInput
+            name="password"
+            label={commonWords.password}
+            type="password"
+            required
+            autoComplete="current-password"
+          />
           <TextInput name="code" label={words.code} inputMode="numeric" autoComplete="one-time-code" />
         </Form>
       ) : (
@@ -73,7 +74,9 @@ export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
           {session.has_oidc ? <p>{words.byProvider}</p> : session.passkeys > 0 ? null : <p>{words.byLink}</p>}
           <div className="actions">
             <Button onPress={() => end(false)}>{words.close}</Button>
-            {session.has_oidc ? <ActionButton kind="primary" label={words.toProvider} onAct={askProvider} /> : null}
+            {session.has_oidc ? (
+              <ActionButton kind="primary" label={words.toProvider} onAct={confirmWithProvider} />
+            ) : null}
           </div>
         </>
       )}

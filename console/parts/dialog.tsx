@@ -1,13 +1,7 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { inLanguage } from '../words/language.ts';
-import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
-import { tellFailed } from './toasts.tsx';
 
-const words = inLanguage({ en: { cancel: 'Cancel' }, de: { cancel: 'Abbrechen' } });
-
-/** A dialog above the page: keeps the focus, and Escape closes it. */
+/** A modal dialog: it keeps the focus, and Escape closes it. */
 export function DialogBox({
   title,
   isOpen,
@@ -37,52 +31,5 @@ export function DialogBox({
         </Dialog>
       </Modal>
     </ModalOverlay>
-  );
-}
-
-/** A button, for who may act here, for what cannot be undone: asks before it does it. `onConfirm` that rejects is told, and the dialog stays. */
-export function ConfirmButton({
-  label,
-  title,
-  text,
-  kind = 'danger',
-  onConfirm,
-}: {
-  label: string;
-  title: string;
-  text: string;
-  kind?: 'danger' | 'plain';
-  onConfirm: () => Promise<unknown>;
-}): ReactNode {
-  const mayAct = useMayAct();
-  const [isOpen, setOpen] = useState(false);
-  const [isPending, setPending] = useState(false);
-  const confirm = async (): Promise<void> => {
-    setPending(true);
-    try {
-      await onConfirm();
-      setOpen(false);
-    } catch (error) {
-      tellFailed(error);
-    } finally {
-      setPending(false);
-    }
-  };
-  if (!mayAct) return null;
-  return (
-    <>
-      <Button kind={kind} onPress={() => setOpen(true)}>
-        {label}
-      </Button>
-      <DialogBox alert title={title} isOpen={isOpen} onClose={() => setOpen(false)}>
-        <p>{text}</p>
-        <div className="actions">
-          <Button onPress={() => setOpen(false)}>{words.cancel}</Button>
-          <Button kind={kind === 'danger' ? 'danger' : 'primary'} isPending={isPending} onPress={() => void confirm()}>
-            {label}
-          </Button>
-        </div>
-      </DialogBox>
-    </>
   );
 }

@@ -1,30 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { CallError, callStream } from '../calls/call.ts';
+import { CallError } from '../calls/call.ts';
+import { callEvents } from '../calls/events.ts';
 import { formatClock, formatNumber, formatTime } from '../words/format.ts';
 import { fill, inLanguage } from '../words/language.ts';
 import { Section } from './page.tsx';
 
 const words = inLanguage({
-  en: {
-    lost: 'The stream was lost; it is opened again.',
-    cut: 'Only the last {count} lines are shown.',
-  },
+  en: { lost: 'Connection lost; reconnecting.', cut: 'Only the last {count} lines are shown.' },
   de: {
     lost: 'Die Verbindung ging verloren; sie wird neu geöffnet.',
     cut: 'Nur die letzten {count} Zeilen werden gezeigt.',
   },
 });
 
-/** Most lines that are shown; older ones go. */
+/** Maximum lines shown; older ones are dropped. */
 const SHOWN_LINES = 2000;
-/** How long lines are gathered before they are shown, and how long a lost stream rests, in milliseconds. */
+/** Batching of lines before they are rendered, and delay before a lost stream is reopened, in milliseconds. */
 const GATHER_MS = 100;
 const RETRY_MS = 3000;
 
-/** What events of these streams have in common; lines alone have a message. */
-interface Told {
+/** Common shape of the events; only `log` events have a message. */
+interface StreamEvent {
   event: string;
   timestamp: string;
   message: string;
@@ -36,7 +33,7 @@ interface Line {
   message: string;
 }
 
-/** What something says, as it says it. */
+/** A live log. */
 export function EventLog({
   title,
   stream,
@@ -45,19 +42,19 @@ export function EventLog({
   actions,
 }: {
   title: string;
-  /** Path of the operation whose events tell it from the beginning. */
+  /** Path of the event stream, which starts from the beginning. */
   stream: string;
-  /** Path of the resource that is read again whenever an event tells a new state. */
+  /** Path of the resource to refetch when an event reports a new state. */
   resource?: string | null;
-  /** What stands here instead of lines. */
+  /** Shown if there are no lines. */
   empty: string;
   actions?: ReactNode;
 }): ReactNode {
   const { lines, count, isLost } = useEventLog(stream, resource);
-  const place = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   useEffect(() => {
-    if (place.current !== null && follows.current) place.current.scrollTop = place.current.scrollHeight;
+    if (box.current !== null && follows.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
   return (
     <Section title={title} actions={actions}>
@@ -67,7 +64,7 @@ export function EventLog({
         <p className="muted">{empty}</p>
       ) : (
         <div
-          ref={place}
+          ref={box}
           className="log"
           role="log"
           aria-label={title}
@@ -90,7 +87,7 @@ export function EventLog({
   );
 }
 
-/** The lines of a stream, which is opened again where it is lost before its end. */
+/** Lines of an event stream, which is reopened if it is lost. */
 function useEventLog(
   path: string,
   resource: string | null,
@@ -100,30 +97,27 @@ function useEventLog(
   const [count, setCount] = useState(0);
   const [isLost, setLost] = useState(false);
   useEffect(() => {
-    const leaving = new AbortController();
-    let said: Line[] = [];
+    const unmounted = new AbortController();
+    let received: Line[] = [];
     let total = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
       timer = undefined;
-      said = said.slice(-SHOWN_LINES);
-      setLines([...said]);
+      received = received.slice(-SHOWN_LINES);
+      setLines([...received]);
       setCount(total);
     };
     const follow = async (): Promise<void> => {
-      // Every stream tells all from the beginning.
-      [said, total] = [[], 0];
+      // Every stream starts from the beginning.
+      [received, total] = [[], 0];
       show();
-      const stream = await callStream(path, leaving.signal);
-      const events = stream.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-      const reader = events.getReader();
-      for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      for await (const { data } of callEvents(path, unmounted.signal)) {
         setLost(false);
-        const { event: kind, timestamp: at, message } = JSON.parse(next.value.data) as Told;
+        const { event: kind, timestamp: at, message } = JSON.parse(data) as StreamEvent;
         if (kind === 'error') throw new Error('The stream failed');
         if (kind.endsWith('_state') && resource !== null) await client.invalidateQueries({ queryKey: [resource] });
         if (kind !== 'log') continue;
-        said.push({ at, message, key: total });
+        received.push({ at, message, key: total });
         total += 1;
         timer ??= setTimeout(show, GATHER_MS);
       }
@@ -131,16 +125,16 @@ function useEventLog(
     const keepFollowing = (): void => {
       follow().catch((error: unknown) => {
         const isRefused = error instanceof CallError && error.status >= 400 && error.status < 500;
-        if (leaving.signal.aborted || isRefused) return;
+        if (unmounted.signal.aborted || isRefused) return;
         setLost(true);
         setTimeout(() => {
-          if (!leaving.signal.aborted) keepFollowing();
+          if (!unmounted.signal.aborted) keepFollowing();
         }, RETRY_MS);
       });
     };
     keepFollowing();
     return () => {
-      leaving.abort();
+      unmounted.abort();
       clearTimeout(timer);
     };
   }, [client, path, resource]);

@@ -1,44 +1,41 @@
 import { createContext, type ReactNode, useContext, useId, useState } from 'react';
 import { FieldError, Form as AriaForm, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { CallError } from '../calls/call.ts';
-import { faultText } from '../words/faults.ts';
+import { fieldErrorText } from '../words/field-errors.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
-import { messageOf } from './states.tsx';
+import { useCanAct } from './roles.tsx';
+import { errorMessage } from './states.tsx';
 
-const words = inLanguage({
-  en: { check: 'Check the marked fields' },
-  de: { check: 'Prüfe die markierten Felder' },
-});
+const words = inLanguage({ en: { check: 'Check the marked fields' }, de: { check: 'Prüfe die markierten Felder' } });
 
-/** What a form holds, by the names of its fields: text, and `on` for switches that are on. */
+/** Form values by field name: text, or `on` for switches that are on. */
 export type FormValues = Record<string, string>;
 
 /**
- * What the last answer said of each field. It stays until the next one: were it to go as the field loses the focus, the button
- * below would move away from under the pointer that is about to press it.
+ * Field errors of the last response. They stay until the next one: if they disappeared on blur, the submit button would move away
+ * from under the pointer.
  */
-const Faults = createContext<Readonly<Record<string, string>>>({});
+const FieldErrors = createContext<Readonly<Record<string, string>>>({});
 
 /**
- * A form over one operation. `onSubmit` calls it with what was entered; when it rejects, each fault of the answer stands at
- * the field whose `name` it tells of (`config.host`), any other above the button. Who may not act here reads it alone.
+ * A form for one operation. If `onSubmit` rejects, each error is shown at the field whose `name` it names (`config.host`), any
+ * other above the button. Read-only for people who may not act here.
  */
 export function Form({
   submit,
   onSubmit,
   children,
-  beside,
+  secondary,
 }: {
   submit: string;
   onSubmit: (values: FormValues, files: Record<string, File>) => Promise<unknown>;
   children: ReactNode;
-  /** Stands beside the button: a way out. */
-  beside?: ReactNode;
+  /** Next to the submit button, such as Cancel. */
+  secondary?: ReactNode;
 }): ReactNode {
-  const mayAct = useMayAct();
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const canAct = useCanAct();
+  const [rejection, setRejection] = useState<Rejection | null>(null);
   const [isPending, setPending] = useState(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
     const values: FormValues = {};
@@ -48,11 +45,11 @@ export function Form({
       else if (value.name !== '') files[name] = value;
     }
     setPending(true);
-    setRefusal(null);
+    setRejection(null);
     try {
       await onSubmit(values, files);
     } catch (caught) {
-      setRefusal(refusalOf(caught, form));
+      setRejection(rejectionOf(caught, form));
     } finally {
       setPending(false);
     }
@@ -62,26 +59,26 @@ export function Form({
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (mayAct && !isPending) void send(event.currentTarget);
+        if (canAct && !isPending) void send(event.currentTarget);
       }}
     >
-      <Faults value={refusal?.faults ?? NONE}>
-        {mayAct ? (
+      <FieldErrors value={rejection?.fields ?? NONE}>
+        {canAct ? (
           children
         ) : (
           <fieldset className="form-fields" disabled>
             {children}
           </fieldset>
         )}
-      </Faults>
-      {refusal === null ? null : (
+      </FieldErrors>
+      {rejection === null ? null : (
         <p className="form-error" role="alert">
-          {refusal.text}
+          {rejection.text}
         </p>
       )}
       <div className="actions">
-        {beside}
-        {mayAct ? (
+        {secondary}
+        {canAct ? (
           <Button kind="primary" type="submit" isPending={isPending}>
             {submit}
           </Button>
@@ -91,40 +88,40 @@ export function Form({
   );
 }
 
-/** How a form was refused: what stands at its fields, and what above its button. */
-interface Refusal {
-  faults: Readonly<Record<string, string>>;
+/** The errors of a rejected form: at its fields, and above its button. */
+interface Rejection {
+  fields: Readonly<Record<string, string>>;
   text: string;
 }
 
-const NONE: Refusal['faults'] = {};
+const NONE: Rejection['fields'] = {};
 
-/** Faults in the person's language; those of fields that the form does not have are told by the field's path. */
-function refusalOf(error: unknown, form: HTMLFormElement): Refusal {
-  const said = error instanceof CallError ? Object.entries(error.fields) : [];
-  const faults = Object.fromEntries(said.map(([path, rule]) => [path, faultText(rule)]));
+/** Errors in the person's language. Errors of fields that the form does not have are shown with the field's path. */
+function rejectionOf(error: unknown, form: HTMLFormElement): Rejection {
+  const errors = error instanceof CallError ? Object.entries(error.fields) : [];
+  const fields = Object.fromEntries(errors.map(([path, rule]) => [path, fieldErrorText(rule)]));
   const names = Array.from(form.elements, (element) => element.getAttribute('name') ?? '');
   const isPlaced = (path: string): boolean => names.some((name) => name === path || path.startsWith(`${name}.`));
-  const others = Object.entries(faults).filter(([path]) => !isPlaced(path));
-  if (others.length > 0) return { faults, text: others.map(([path, fault]) => `${path}: ${fault}`).join('. ') };
-  return { faults, text: said.length > 0 ? words.check : messageOf(error) };
+  const others = Object.entries(fields).filter(([path]) => !isPlaced(path));
+  if (others.length > 0) return { fields, text: others.map(([path, message]) => `${path}: ${message}`).join('. ') };
+  return { fields, text: errors.length > 0 ? words.check : errorMessage(error) };
 }
 
-/** What the last answer said of a field and of what it is made of (`name`, `name.0`), by path. */
-export function useFaults(name: string): Readonly<Record<string, string>> {
-  const all = Object.entries(useContext(Faults));
+/** Errors of a field and its elements (`name`, `name.0`), by path. */
+export function useFieldErrors(name: string): Readonly<Record<string, string>> {
+  const all = Object.entries(useContext(FieldErrors));
   return Object.fromEntries(all.filter(([path]) => path === name || path.startsWith(`${name}.`)));
 }
 
 interface FieldProps {
-  /** The path of the field in the operation's body. */
+  /** Path of the field in the request body. */
   name: string;
   label: string;
   hint?: string;
   required?: boolean;
 }
 
-/** A line of text. `type="password"` for secrets, which no answer brings back. */
+/** A text input; with `rows`, a multi-line one for code. Use `type="password"` for secrets, which the API never returns. */
 export function TextInput({
   name,
   label,
@@ -134,18 +131,20 @@ export function TextInput({
   initial = '',
   autoComplete = 'off',
   inputMode,
+  rows,
 }: FieldProps & {
   type?: 'text' | 'password' | 'email' | 'url' | 'number' | 'search';
   initial?: string;
   autoComplete?: string;
   inputMode?: 'numeric';
+  rows?: number;
 }): ReactNode {
-  const fault = useContext(Faults)[name];
+  const error = useContext(FieldErrors)[name];
   return (
     <TextField
       className="field"
       validationBehavior="aria"
-      isInvalid={fault !== undefined}
+      isInvalid={error !== undefined}
       name={name}
       type={type}
       isRequired={required}
@@ -154,82 +153,68 @@ export function TextInput({
       {...(inputMode === undefined ? {} : { inputMode })}
     >
       <Label>{label}</Label>
-      <Input className="input" />
+      {rows === undefined ? (
+        <Input className="input" />
+      ) : (
+        <TextArea className="input input-code" rows={rows} spellCheck={false} />
+      )}
       {hint === undefined ? null : (
         <Text slot="description" className="hint">
           {hint}
         </Text>
       )}
-      <FieldError className="field-error">{fault}</FieldError>
+      <FieldError className="field-error">{error}</FieldError>
     </TextField>
   );
 }
 
-/** Several lines of text. */
-export function AreaInput({
-  name,
+/** A labeled native control with its hint and errors; `children` renders the control with the given attributes. */
+export function NativeField({
   label,
   hint,
-  initial = '',
-  rows = 4,
-  required = false,
-}: FieldProps & { initial?: string; rows?: number }): ReactNode {
-  const fault = useContext(Faults)[name];
-  return (
-    <TextField
-      className="field"
-      validationBehavior="aria"
-      isInvalid={fault !== undefined}
-      name={name}
-      isRequired={required}
-      defaultValue={initial}
-      autoComplete="off"
-    >
-      <Label>{label}</Label>
-      <TextArea className="input input-code" rows={rows} spellCheck={false} />
-      {hint === undefined ? null : (
-        <Text slot="description" className="hint">
-          {hint}
-        </Text>
-      )}
-      <FieldError className="field-error">{fault}</FieldError>
-    </TextField>
-  );
-}
-
-/** A file of the person's own; among the files of {@link Form}, missing when none was chosen. */
-export function FileInput({ name, label, hint, accept }: FieldProps & { accept: string }): ReactNode {
-  const fault = useContext(Faults)[name];
+  errors,
+  children,
+}: {
+  label: string;
+  hint: string | undefined;
+  errors: readonly string[];
+  children: (attributes: { id: string; 'aria-invalid': boolean; 'aria-describedby': string }) => ReactNode;
+}): ReactNode {
   const id = useId();
-  const said = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === undefined ? [] : [`${id}-fault`])];
+  const describedBy = [hint === undefined ? '' : `${id}-hint`, errors.length === 0 ? '' : `${id}-error`];
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className="input"
-        type="file"
-        name={name}
-        accept={accept}
-        required
-        aria-invalid={fault !== undefined}
-        aria-describedby={said.join(' ')}
-      />
+      {children({ id, 'aria-invalid': errors.length > 0, 'aria-describedby': describedBy.join(' ').trim() })}
       {hint === undefined ? null : (
         <span id={`${id}-hint`} className="hint">
           {hint}
         </span>
       )}
-      {fault === undefined ? null : (
-        <span id={`${id}-fault`} className="field-error">
-          {fault}
+      {errors.length === 0 ? null : (
+        <span id={`${id}-error`} className="field-error">
+          {errors.map((error) => (
+            <span key={error}>
+              {error}
+              <br />
+            </span>
+          ))}
         </span>
       )}
     </div>
   );
 }
 
-/** One of a few: the browser's own list, which every phone has a good picker for. */
+/** A file input. Passed in `files` of {@link Form}; missing if no file was chosen. */
+export function FileInput({ name, label, hint, accept }: FieldProps & { accept: string }): ReactNode {
+  return (
+    <NativeField label={label} hint={hint} errors={Object.values(useFieldErrors(name))}>
+      {(attributes) => <input {...attributes} className="input" type="file" name={name} accept={accept} required />}
+    </NativeField>
+  );
+}
+
+/** A native select, for which every phone has a good picker. */
 export function SelectInput({
   name,
   label,
@@ -242,37 +227,28 @@ export function SelectInput({
   initial?: string;
   onChange?: (value: string) => void;
 }): ReactNode {
-  const id = useId();
-  const faults = Object.values(useFaults(name));
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <select
-        id={id}
-        className="input"
-        name={name}
-        defaultValue={initial}
-        aria-invalid={faults.length > 0}
-        aria-describedby={`${id}-hint ${id}-fault`}
-        onChange={(event) => onChange?.(event.target.value)}
-      >
-        {options.map(({ value, label: text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <span id={`${id}-hint`} className="hint">
-        {hint}
-      </span>
-      <span id={`${id}-fault`} className="field-error">
-        {faults.join('. ')}
-      </span>
-    </div>
+    <NativeField label={label} hint={hint} errors={Object.values(useFieldErrors(name))}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          className="input"
+          name={name}
+          defaultValue={initial}
+          onChange={(event) => onChange?.(event.target.value)}
+        >
+          {options.map(({ value, label: text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </NativeField>
   );
 }
 
-/** On or off; in {@link FormValues} it is `on` or missing. */
+/** A switch: `on` or missing in {@link FormValues}. */
 export function SwitchInput({
   name,
   label,

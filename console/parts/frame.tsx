@@ -7,10 +7,10 @@ import { ScopeSwitch, useProjectName } from '../scope/switch.tsx';
 import { changeLanguage, language } from '../words/language.ts';
 import { shellWords as words } from '../words/shell.ts';
 import { Button } from './button.tsx';
-import { isEnough } from './rights.tsx';
-import { tellFailed } from './toasts.tsx';
+import { isAtLeast } from './roles.tsx';
+import { toastError } from './toasts.tsx';
 
-/** What is around every page: the menu (beside it, or behind a button on a phone), who is signed in, the way out. */
+/** The layout around every page: menu (behind a button on phones), account and sign-out. */
 export function Frame({
   session,
   scope,
@@ -26,10 +26,10 @@ export function Frame({
   const leave = async (): Promise<void> => {
     try {
       await signOut();
-      // Loaded again, the page remembers nothing of who was here.
+      // A full reload discards all cached data.
       window.location.assign('/console');
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
     }
   };
   return (
@@ -60,8 +60,8 @@ export function Frame({
           <ScopeSwitch session={session} scope={scope} />
           <nav aria-label={words.navigation}>
             <ul>
-              {PAGES.flatMap(({ path, nav, reads = 'viewer' }) =>
-                nav === undefined || !isEnough(session.role, reads) ? (
+              {PAGES.flatMap(({ path, nav, viewRole = 'viewer' }) =>
+                nav === undefined || !isAtLeast(session.role, viewRole) ? (
                   []
                 ) : (
                   <li key={path}>

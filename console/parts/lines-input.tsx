@@ -1,13 +1,10 @@
-import { type ReactNode, useId } from 'react';
+import type { ReactNode } from 'react';
 import { fill, inLanguage } from '../words/language.ts';
-import { useFaults } from './form.tsx';
+import { NativeField, useFieldErrors } from './form.tsx';
 
-const words = inLanguage({
-  en: { entry: 'Entry {number}: {rule}' },
-  de: { entry: 'Eintrag {number}: {rule}' },
-});
+const words = inLanguage({ en: { entry: 'Entry {number}: {rule}' }, de: { entry: 'Eintrag {number}: {rule}' } });
 
-/** A list of short texts, one on each line; {@link linesOf} reads it. Faults of single entries (`name.2`) stand below it. */
+/** A list of short texts, one per line; {@link linesOf} parses it. Errors of entries (`name.2`) are shown below. */
 export function LinesInput({
   name,
   label,
@@ -19,41 +16,28 @@ export function LinesInput({
   hint: string;
   initial: readonly string[];
 }): ReactNode {
-  const id = useId();
-  const faults = Object.entries(useFaults(name)).map(([path, rule]) => {
+  const errors = Object.entries(useFieldErrors(name)).map(([path, rule]) => {
     const index = Number(path.slice(name.length + 1));
     return path === name || !Number.isInteger(index) ? rule : fill(words.entry, { number: index + 1, rule });
   });
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <textarea
-        id={id}
-        className="input"
-        name={name}
-        rows={3}
-        defaultValue={initial.join('\n')}
-        spellCheck={false}
-        autoCapitalize="none"
-        aria-invalid={faults.length > 0}
-        aria-describedby={`${id}-hint ${id}-fault`}
-      />
-      <span id={`${id}-hint`} className="hint">
-        {hint}
-      </span>
-      <span id={`${id}-fault`} className="field-error">
-        {faults.map((fault) => (
-          <span key={fault}>
-            {fault}
-            <br />
-          </span>
-        ))}
-      </span>
-    </div>
+    <NativeField label={label} hint={hint} errors={errors}>
+      {(attributes) => (
+        <textarea
+          {...attributes}
+          className="input"
+          name={name}
+          rows={3}
+          defaultValue={initial.join('\n')}
+          spellCheck={false}
+          autoCapitalize="none"
+        />
+      )}
+    </NativeField>
   );
 }
 
-/** What was entered, without empty lines. */
+/** The non-empty lines. */
 export function linesOf(text: string | undefined): string[] {
   return (text ?? '')
     .split(/[\n,]/)

@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { callList, type Query } from '../calls/call.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
+import { useCanAct } from './roles.tsx';
 import { Empty, Failed, Loading } from './states.tsx';
 
 const words = inLanguage({
@@ -11,34 +11,34 @@ const words = inLanguage({
   de: { more: 'Mehr zeigen', none: 'Nichts passt dazu', noneText: 'Ändere oder leere die Filter darüber.' },
 });
 
-/** Rows that a page of a list asks for at a time. */
+/** Rows per request. */
 const PAGE_SIZE = 25;
 
-/** A column: its heading, and what of a row stands in it. On a phone each row becomes a card with the headings inside. */
+/** A table column. On phones, each row becomes a card that includes the labels. */
 export interface Column<Row> {
   label: string;
   cell: (row: Row) => ReactNode;
-  /** Holds buttons that act: it is left out for whoever may not. */
+  /** Contains action buttons; hidden from people who may not act here. */
   acts?: boolean;
 }
 
 interface ListTableProps<Row> {
   label: string;
   path: string;
-  /** What the list is of; unlike `query`, no filter that could be cleared. */
+  /** Fixed query parameters; unlike `query`, not filters that could be cleared. */
   within?: Query;
   query?: Query;
-  /** What tells rows from one another; their `id` where nothing else is said. */
+  /** Unique id of a row; its `id` by default. */
   rowId?: (row: Row) => string;
   columns: readonly Column<Row>[];
   empty: { title: string; text: string; action?: ReactNode };
-  /** Asks again this often, in milliseconds. */
+  /** Refetch interval in milliseconds. */
   refreshMs?: number;
 }
 
 /**
- * A list of the API as a table: `path` answers a bare array with paging headers. The first column should hold a link to the
- * row's page. `query` are filters; where one is set and nothing matches, that is said in place of `empty`.
+ * A table of an offset-paged API list. The first column should link to the row's page. `query` holds filters: if they match
+ * nothing, that is shown instead of `empty`.
  */
 export function ListTable<Row extends object>({
   label,
@@ -73,7 +73,7 @@ export function ListTable<Row extends object>({
   );
 }
 
-/** A {@link ListTable} below a field, labelled `search`, that goes to the operation as `query`. */
+/** A {@link ListTable} with a search field, sent as `query`. */
 export function SearchedTable<Row extends object>({
   search,
   ...table
@@ -89,7 +89,7 @@ export function SearchedTable<Row extends object>({
   );
 }
 
-/** The way on to the next page of a list; nothing on the last one. */
+/** Button to load the next page of a list. */
 export function More({
   list,
 }: {
@@ -109,7 +109,7 @@ function idOf(row: object): string {
   return 'id' in row ? String(row.id) : '';
 }
 
-/** Rows that are there already, as the same table. */
+/** A table of given rows. */
 export function RowTable<Row extends { id: string }>({
   label,
   columns: all,
@@ -119,8 +119,8 @@ export function RowTable<Row extends { id: string }>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
 }): ReactNode {
-  const mayAct = useMayAct();
-  const columns = all.filter(({ acts = false }) => mayAct || !acts);
+  const canAct = useCanAct();
+  const columns = all.filter(({ acts = false }) => canAct || !acts);
   return (
     <div className="table-frame">
       <table className="table" aria-label={label}>
@@ -149,7 +149,7 @@ export function RowTable<Row extends { id: string }>({
   );
 }
 
-/** A field above a list that narrows it as one types. */
+/** A filter above a list, applied while typing. */
 export function Filter({
   label,
   value,
@@ -159,7 +159,7 @@ export function Filter({
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** One of these instead of free text. */
+  /** Options of a select; a text field without them. */
   options?: readonly { value: string; label: string }[];
 }): ReactNode {
   const id = useId();

@@ -1,12 +1,12 @@
 import { type ReactNode, useContext, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { inLanguage } from '../words/language.ts';
-import { RoleToAct, useMayAct } from './rights.tsx';
+import { RequiredRole, useCanAct } from './roles.tsx';
 
 const words = inLanguage({
   en: {
-    operator: 'You may look here. To change anything takes the role operator or owner.',
-    owner: 'You may look here. To change anything takes the role owner.',
+    operator: 'You can view this page. Only operators and owners can make changes.',
+    owner: 'You can view this page. Only owners can make changes.',
   },
   de: {
     operator: 'Hier darfst du nur lesen. Ändern darf, wessen Rolle „arbeitet“ oder „verwaltet“ ist.',
@@ -15,8 +15,8 @@ const words = inLanguage({
 });
 
 /**
- * The frame of a page: its heading, which takes the focus when the page is opened, and what can be done beside it. Whoever may do
- * nothing here is told so.
+ * A page with its heading, which takes the focus when the page opens, and its actions. Tells people who may not act here that the
+ * page is read-only.
  */
 export function Page({
   title,
@@ -29,8 +29,8 @@ export function Page({
   actions?: ReactNode;
   children: ReactNode;
 }): ReactNode {
-  const role = useContext(RoleToAct);
-  const mayAct = useMayAct();
+  const role = useContext(RequiredRole);
+  const canAct = useCanAct();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Holdfast`;
@@ -52,13 +52,13 @@ export function Page({
         </h1>
         {actions === undefined ? null : <div className="actions">{actions}</div>}
       </header>
-      {mayAct || role === 'viewer' ? null : <p className="note">{words[role]}</p>}
+      {canAct || role === 'viewer' ? null : <p className="note">{words[role]}</p>}
       {children}
     </>
   );
 }
 
-/** A part of a page with a heading of its own. */
+/** A section of a page with its own heading. */
 export function Section({
   title,
   actions,

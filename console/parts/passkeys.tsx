@@ -1,17 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Passkey } from '../../contract/people.ts';
 import { call } from '../calls/call.ts';
 import { addPasskey, canUsePasskeys } from '../calls/passkeys.ts';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
-import { Button } from './button.tsx';
-import { Detail, useRead } from './detail.tsx';
-import { ConfirmButton } from './dialog.tsx';
+import { Loaded, useResource } from './resource.tsx';
+import { ActionButton, ConfirmButton } from './actions.tsx';
 import { FormButton } from './form-button.tsx';
 import { TextInput } from './form.tsx';
 import { RowTable } from './list.tsx';
 import { Section } from './page.tsx';
-import { tellFailed } from './toasts.tsx';
 import { When } from './when.tsx';
 
 const PATH = '/session/account/passkeys';
@@ -19,37 +18,29 @@ const PATH = '/session/account/passkeys';
 const words = inLanguage({
   en: {
     title: 'Passkeys',
-    text: 'A passkey of this device, or of a security key, signs you in without a password or a code.',
+    text: 'A passkey on this device or a security key signs you in without a password or code.',
     add: 'Add a passkey',
-    name: 'Name',
-    nameHint: 'So that you know it again, such as the name of this device',
+    nameHint: 'To recognize it later, such as the name of this device',
     added: 'The passkey was added.',
     created: 'Added',
-    used: 'Last used',
-    actions: 'Actions',
-    remove: 'Delete',
     removeTitle: 'Delete this passkey?',
-    removeText: 'It signs nobody in any more. Remove it from the device as well.',
+    removeText: 'It can no longer be used to sign in. Remove it from the device as well.',
     useIt: 'Use a passkey',
   },
   de: {
     title: 'Passkeys',
     text: 'Ein Passkey dieses Geräts oder eines Sicherheitsschlüssels meldet dich ohne Passwort und Code an.',
     add: 'Passkey hinzufügen',
-    name: 'Name',
     nameHint: 'Woran du ihn wiedererkennst, etwa der Name dieses Geräts',
     added: 'Der Passkey ist hinzugefügt.',
     created: 'Hinzugefügt',
-    used: 'Zuletzt benutzt',
-    actions: 'Aktionen',
-    remove: 'Löschen',
     removeTitle: 'Diesen Passkey löschen?',
     removeText: 'Er meldet niemanden mehr an. Entferne ihn auch vom Gerät.',
     useIt: 'Passkey benutzen',
   },
 });
 
-/** The passkeys of whoever is signed in. */
+/** The signed-in person's passkeys. */
 export function Passkeys(): ReactNode {
   const client = useQueryClient();
   const remove = async (id: string): Promise<void> => {
@@ -64,64 +55,43 @@ export function Passkeys(): ReactNode {
           <FormButton
             label={words.add}
             done={words.added}
-            rereads={[PATH, '/session']}
-            // Its answer is no secret to show.
+            invalidates={[PATH, '/session']}
+            // The response is not a secret to show.
             onSubmit={async ({ name = '' }) => void (await addPasskey(name))}
           >
-            <TextInput name="name" label={words.name} hint={words.nameHint} required />
+            <TextInput name="name" label={commonWords.name} hint={words.nameHint} required />
           </FormButton>
         ) : null
       }
     >
       <p className="muted">{words.text}</p>
-      <Detail read={useRead<Passkey[]>(PATH)}>
+      <Loaded query={useResource<Passkey[]>(PATH)}>
         {(passkeys) =>
           passkeys.length === 0 ? null : (
             <RowTable
               label={words.title}
               rows={passkeys}
               columns={[
-                { label: words.name, cell: ({ name }) => name },
+                { label: commonWords.name, cell: ({ name }) => name },
                 { label: words.created, cell: ({ created_at: at }) => <When at={at} /> },
-                { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+                { label: commonWords.lastUsed, cell: ({ last_used_at: at }) => <When at={at} /> },
                 {
-                  label: words.actions,
+                  label: commonWords.actions,
                   acts: true,
                   cell: ({ id }) => (
-                    <ConfirmButton
-                      label={words.remove}
-                      title={words.removeTitle}
-                      text={words.removeText}
-                      onConfirm={() => remove(id)}
-                    />
+                    <ConfirmButton title={words.removeTitle} text={words.removeText} onConfirm={() => remove(id)} />
                   ),
                 },
               ]}
             />
           )
         }
-      </Detail>
+      </Loaded>
     </Section>
   );
 }
 
-/** A button that has a passkey prove who one is: `prove` asks for it. Nothing where the browser knows none. */
+/** A button that authenticates with a passkey by `prove`. Hidden if the browser has no passkeys. */
 export function PasskeyButton({ prove }: { prove: () => Promise<unknown> }): ReactNode {
-  const [isPending, setPending] = useState(false);
-  if (!canUsePasskeys) return null;
-  const ask = async (): Promise<void> => {
-    setPending(true);
-    try {
-      await prove();
-    } catch (error) {
-      tellFailed(error);
-    } finally {
-      setPending(false);
-    }
-  };
-  return (
-    <Button isPending={isPending} onPress={() => void ask()}>
-      {words.useIt}
-    </Button>
-  );
+  return canUsePasskeys ? <ActionButton label={words.useIt} onAct={prove} /> : null;
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CallError } from '../calls/call.ts';
 import { inLanguage } from '../words/language.ts';
-import { refusalText } from '../words/refusals.ts';
+import { errorText } from '../words/error-messages.ts';
 import { Button } from './button.tsx';
 
 const words = inLanguage({
@@ -9,7 +9,7 @@ const words = inLanguage({
   de: { loading: 'Wird geladen …', failed: 'Das konnte nicht geladen werden', again: 'Noch einmal' },
 });
 
-/** Stands where something is on its way. It shows after a moment alone, so that quick answers do not flicker. */
+/** Loading indicator. It appears with a short delay, so that fast responses do not flicker. */
 export function Loading(): ReactNode {
   return (
     <p className="loading" role="status">
@@ -18,7 +18,7 @@ export function Loading(): ReactNode {
   );
 }
 
-/** Stands where nothing is yet: says what it would be, and what to do first. */
+/** Empty state: what would be here, and what to do first. */
 export function Empty({ title, text, action }: { title: string; text: string; action?: ReactNode }): ReactNode {
   return (
     <div className="empty">
@@ -29,18 +29,18 @@ export function Empty({ title, text, action }: { title: string; text: string; ac
   );
 }
 
-/** Stands where something could not be read; `retry` asks again. */
+/** Error state with a retry button. */
 export function Failed({ error, retry }: { error: unknown; retry: () => void }): ReactNode {
   return (
     <div className="empty" role="alert">
       <h2>{words.failed}</h2>
-      <p>{messageOf(error)}</p>
+      <p>{errorMessage(error)}</p>
       <Button onPress={retry}>{words.again}</Button>
     </div>
   );
 }
 
-/** What to tell of something that went wrong. */
-export function messageOf(error: unknown): string {
-  return error instanceof CallError ? refusalText(error.code, error.message) : words.failed;
+/** The message to show for an error. */
+export function errorMessage(error: unknown): string {
+  return error instanceof CallError ? errorText(error.code, error.message) : words.failed;
 }

@@ -1,10 +1,10 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { inLanguage } from '../words/language.ts';
-import { messageOf } from './states.tsx';
+import { errorMessage } from './states.tsx';
 
 const words = inLanguage({ en: { close: 'Dismiss' }, de: { close: 'Schließen' } });
 
-/** How long a good word stays, in milliseconds. A bad one stays until it is dismissed. */
+/** How long success toasts stay, in milliseconds. Error toasts stay until dismissed. */
 const SHOWN_MS = 6000;
 
 interface Toast {
@@ -17,15 +17,15 @@ let toasts: readonly Toast[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Tells that something was done; screen readers say it when they are free. */
-export function tellDone(text: string): void {
+/** Shows a success toast; screen readers announce it politely. */
+export function toastSuccess(text: string): void {
   const id = add('good', text);
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
-/** Tells that something failed, until it is dismissed. */
-export function tellFailed(error: unknown): void {
-  add('bad', messageOf(error));
+/** Shows an error toast until it is dismissed. */
+export function toastError(error: unknown): void {
+  add('bad', errorMessage(error));
 }
 
 function add(kind: Toast['kind'], text: string): number {
@@ -48,7 +48,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Where such words appear: once in the console. */
+/** Container for the toasts; rendered once. */
 export function Toasts(): ReactNode {
   const shown = useSyncExternalStore(subscribe, () => toasts);
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatAgo, formatTime } from '../words/format.ts';
 
-/** A time of an answer (ISO): how long ago it is, and the time itself to whom wants it exactly. */
+/** A timestamp (ISO) as relative time, with the exact time on hover. */
 export function When({ at }: { at: string | null | undefined }): ReactNode {
   if (at === null || at === undefined) return <span className="muted">–</span>;
   return (
@@ -11,7 +11,7 @@ export function When({ at }: { at: string | null | undefined }): ReactNode {
   );
 }
 
-/** A state in a word; its tone is never all that tells it. */
+/** A status label; its tone never carries the meaning alone. */
 export function Badge({ tone, children }: { tone: 'good' | 'bad' | 'wait' | 'idle'; children: ReactNode }): ReactNode {
   return <span className={`badge badge-${tone}`}>{children}</span>;
 }

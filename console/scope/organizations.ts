@@ -1,23 +1,23 @@
 import { useEffect } from 'react';
 import { call } from '../calls/call.ts';
 
-const KEPT_AS = 'holdfast-organization';
+const STORAGE_KEY = 'holdfast-organization';
 
-/** Goes on in another organization of the person, at an address of the console. Rejects with `CallError`. */
-export async function enterOrganization(id: string, address: string): Promise<void> {
+/** Switches the session to another organization and opens an address. Rejects with `CallError`. */
+export async function switchOrganization(id: string, address: string): Promise<void> {
   await call('POST', '/session/organization', { id });
-  localStorage.setItem(KEPT_AS, id);
+  localStorage.setItem(STORAGE_KEY, id);
   location.assign(address);
 }
 
 /**
- * Leaves a page whose session has gone to another organization in another tab: what is entered here would be done there, for
- * all tabs have one session.
+ * Leaves the page if another tab switches organizations: tabs share one session, so input here would go to the other
+ * organization.
  */
-export function useLeaveWithSession(organizationId: string): void {
+export function useReloadOnOrganizationSwitch(organizationId: string): void {
   useEffect(() => {
     const leave = ({ key, newValue }: StorageEvent): void => {
-      if (key === KEPT_AS && newValue !== organizationId) location.assign('/console');
+      if (key === STORAGE_KEY && newValue !== organizationId) location.assign('/console');
     };
     addEventListener('storage', leave);
     return () => removeEventListener('storage', leave);

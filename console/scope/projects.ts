@@ -2,14 +2,11 @@ import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Project } from '../../contract/projects.ts';
 import { CallError, callList } from '../calls/call.ts';
 
-/** Where projects are. Their reads are of the whole organization, whatever project is looked at. */
+/** Path of the projects. They are listed for the whole organization regardless of the selected project. */
 export const PROJECTS = '/org/projects';
 const PAGE_SIZE = 100;
 
-/**
- * Every project of the organization, the oldest first: that is the one where things are made while none is chosen. None where projects
- * are off.
- */
+/** All projects of the organization, oldest first: the oldest is the default for new resources. Empty if projects are off. */
 export function useProjects(): UseQueryResult<Project[]> {
   return useQuery({ queryKey: [PROJECTS, 'all'], queryFn: () => readAll().catch(noneWhereOff), staleTime: 60_000 });
 }

@@ -1,23 +1,20 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Session } from '../calls/session.ts';
-import { tellFailed } from '../parts/toasts.tsx';
+import { toastError } from '../parts/toasts.tsx';
 import { fill } from '../words/language.ts';
 import { scopeWords as words } from '../words/scope.ts';
-import { baseOf, chooseProject, type PageScope } from './address.ts';
-import { enterOrganization } from './organizations.ts';
+import { basePath, rememberProject, type PageScope } from './address.ts';
+import { switchOrganization } from './organizations.ts';
 import { useProjects } from './projects.ts';
 
-/** The name of the project that is looked at; null for all, and while it is not known. */
+/** Name of the selected project; null for all projects, and until it is known. */
 export function useProjectName({ projectId }: PageScope): string | null {
   const projects = useProjects();
   return projects.data?.find(({ id }) => id === projectId)?.name ?? null;
 }
 
-/**
- * Chooses the organization and the project that the pages are of: a button that opens a list of links. Nothing where there is
- * one of each.
- */
+/** Menu to switch organization and project. Hidden if there is only one of each. */
 export function ScopeSwitch({ session, scope }: { session: Session; scope: PageScope }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -35,10 +32,11 @@ export function ScopeSwitch({ session, scope }: { session: Session; scope: PageS
     setOpen(false);
     button.current?.focus();
   };
-  // A list is there in every project; what is one of its rows is of the project that it is in.
+  // List pages exist in every project; a detail page's resource belongs to one project, so switch to its list.
   const list = `/${page.split('/')[1] ?? ''}`;
-  const addressIn = (projectId: string | null): string => baseOf({ ...scope, projectId }) + (list === '/' ? '' : list);
-  const enter = (id: string): void => void enterOrganization(id, '/console').catch(tellFailed);
+  const addressIn = (projectId: string | null): string =>
+    basePath({ ...scope, projectId }) + (list === '/' ? '' : list);
+  const enter = (id: string): void => void switchOrganization(id, '/console').catch(toastError);
   return (
     <div className="scope" onKeyDown={closeByKey}>
       <button
@@ -66,7 +64,7 @@ export function ScopeSwitch({ session, scope }: { session: Session; scope: PageS
                   <a
                     href={addressIn(id)}
                     aria-current={id === scope.projectId ? 'true' : undefined}
-                    onClick={() => chooseProject(organization.id, id)}
+                    onClick={() => rememberProject(organization.id, id)}
                   >
                     {name}
                   </a>

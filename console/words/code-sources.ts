@@ -1,30 +1,28 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the page about who passes on the messages that hold one-time codes. */
+/** Texts about providers that forward one-time codes. */
 export const codeSourceWords = inLanguage({
   en: {
     title: 'Code sources',
-    text: 'Providers that receive texts and mails with one-time codes and post them to Holdfast. One serves all connections of a project; which number or address a connection has, its settings say.',
-    smtp: 'Where Holdfast’s own mail port is open, mails need no provider.',
+    text: 'Providers that receive texts and emails with one-time codes and post them to Holdfast. One serves all connections of a project; each connection’s phone number or email address is in its settings.',
+    smtp: 'If Holdfast’s own mail port is open, emails need no provider.',
     provider: 'Provider',
-    url: 'Address to post to',
+    url: 'Webhook address',
     since: 'Added',
-    actions: 'Actions',
     add: 'Add a provider',
-    added: 'The provider was added. Give it the address in the list.',
+    added: 'The provider was added. Configure the listed address there.',
     emptyTitle: 'No code sources yet',
     emptyText:
-      'Without one, somebody enters the codes that sites send. Add a provider and give it the address that you see here then.',
+      'Without one, someone has to enter the codes that sites send. Add a provider, then configure the address shown here.',
     twilio: 'Twilio (texts)',
-    mailgun: 'Mailgun (mails)',
+    mailgun: 'Mailgun (emails)',
     secret: 'Secret',
-    secretHint: 'Twilio: the auth token; Mailgun: the webhook signing key. It is sealed; nobody is shown it again.',
+    secretHint: 'Twilio: the auth token; Mailgun: the webhook signing key. Stored encrypted and never shown again.',
     copy: 'Copy the address',
     copied: 'The address was copied.',
-    remove: 'Delete',
     removeTitle: 'Delete this provider?',
     removeText:
-      'What it posts from then on is refused. For another secret, delete it and add it again with its new address.',
+      'What it posts from now on is rejected. To change the secret, delete it and add it again; the address changes too.',
     removed: 'The provider was deleted.',
   },
   de: {
@@ -34,7 +32,6 @@ export const codeSourceWords = inLanguage({
     provider: 'Anbieter',
     url: 'Adresse, an die er schickt',
     since: 'Hinzugefügt',
-    actions: 'Aktionen',
     add: 'Anbieter hinzufügen',
     added: 'Der Anbieter ist hinzugefügt. Gib ihm die Adresse aus der Liste.',
     emptyTitle: 'Noch keine Code-Quellen',
@@ -47,7 +44,6 @@ export const codeSourceWords = inLanguage({
       'Twilio: das Auth-Token; Mailgun: der Webhook-Signaturschlüssel. Es wird versiegelt; niemand bekommt es wieder zu sehen.',
     copy: 'Adresse kopieren',
     copied: 'Die Adresse ist kopiert.',
-    remove: 'Löschen',
     removeTitle: 'Diesen Anbieter löschen?',
     removeText:
       'Was er danach schickt, wird abgelehnt. Für ein anderes Geheimnis lösche ihn und füge ihn mit seiner neuen Adresse wieder hinzu.',

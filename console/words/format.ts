@@ -15,22 +15,22 @@ const STEPS = [
   ['month', 12],
 ] as const;
 
-/** A time of an answer (ISO), as people write it. */
+/** Date and time of an ISO timestamp. */
 export function formatTime(iso: string): string {
   return exact.format(new Date(iso));
 }
 
-/** A time of an answer (ISO) to the second, for what is to be told apart. */
+/** Date and time to the second. */
 export function formatMoment(iso: string): string {
   return moment.format(new Date(iso));
 }
 
-/** The time of day of a time of an answer (ISO), to the second. */
+/** Time of day to the second. */
 export function formatClock(iso: string): string {
   return clock.format(new Date(iso));
 }
 
-/** How long ago, or in how long, a time of an answer (ISO) is: "3 minutes ago". */
+/** An ISO timestamp relative to now: "3 minutes ago". */
 export function formatAgo(iso: string): string {
   let amount = (Date.parse(iso) - Date.now()) / 1000;
   for (const [unit, size] of STEPS) {
@@ -55,15 +55,15 @@ export function formatDuration(seconds: number): string {
   return unit(seconds / 86_400, 'day', 0);
 }
 
-/** Words that go with a number of things, in either form. */
+/** Singular and plural form of a text. */
 export type Counted = Readonly<Record<'one' | 'other', string>>;
 
-/** The form of words that goes with a number of things. */
+/** The form that fits a count. */
 export function counted(count: number, words: Counted): string {
   return words[plural.select(count) === 'one' ? 'one' : 'other'];
 }
 
-/** A whole number with its separators. */
+/** A whole number with thousands separators. */
 export function formatNumber(value: number): string {
   return whole.format(value);
 }

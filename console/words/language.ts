@@ -1,32 +1,29 @@
 /** Languages of the console. */
 export type Language = 'en' | 'de';
 
-const KEPT_AS = 'holdfast-language';
+const STORAGE_KEY = 'holdfast-language';
 
-/** The language of this visit: what the person chose, else what the server made of the browser's wishes. */
+/** The language of this visit: the person's choice, else the server's pick from the browser's preferences. */
 export const language: Language = chosenLanguage() ?? (document.documentElement.lang === 'de' ? 'de' : 'en');
 document.documentElement.lang = language;
 
-/** Has the console speak another language from now on. It is loaded again for that. */
+/** Switches the language and reloads the page. */
 export function changeLanguage(next: Language): void {
-  localStorage.setItem(KEPT_AS, next);
+  localStorage.setItem(STORAGE_KEY, next);
   location.reload();
 }
 
 function chosenLanguage(): Language | null {
-  const kept = localStorage.getItem(KEPT_AS);
+  const kept = localStorage.getItem(STORAGE_KEY);
   return kept === 'en' || kept === 'de' ? kept : null;
 }
 
-type Widen<Value> = Value extends string ? string : { readonly [Key in keyof Value]: Widen<Value[Key]> };
-
-/** The words of a part of the console in the language of this visit. The tables have the same keys, which the types hold. */
-export function inLanguage<const English>(words: { en: English; de: Widen<English> }): Widen<English>;
-export function inLanguage<Table>(words: { en: Table; de: Table }): Table {
+/** The texts in the language of this visit. The types require the same keys in both languages. */
+export function inLanguage<Table>(words: { en: Table; de: NoInfer<Table> }): Table {
   return words[language];
 }
 
-/** Fills `{name}` places in a sentence of ours. Unknown places stay as they are. */
+/** Fills `{name}` placeholders. Unknown ones are kept. */
 export function fill(template: string, values: Record<string, string | number>): string {
   return template.replace(/\{(\w+)\}/g, (place, name: string) =>
     Object.hasOwn(values, name) ? String(values[name]) : place,

@@ -1,20 +1,20 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the overview. */
+/** Texts of the overview. */
 export const overviewWords = inLanguage({
   en: {
     title: 'Overview',
     healthy: 'logged in',
-    byItself: { one: 'will log in by itself', other: 'will log in by themselves' },
+    byItself: { one: 'will log in automatically', other: 'will log in automatically' },
     needsPerson: { one: 'needs a person', other: 'need a person' },
-    waiting: { one: 'waits for somebody now', other: 'wait for somebody now' },
+    waiting: { one: 'is waiting for someone', other: 'are waiting for someone' },
     why: 'Why a person is needed',
     where: 'Sites that need a person',
     none: 'None. Nothing to do here.',
     activity: 'Checks and logins in the last 24 hours',
     activityNone: 'No checks or logins in the last 24 hours.',
-    chart: 'Chart of checks and logins by hour; the table says the same',
-    table: 'As a table',
+    chart: 'Chart of checks and logins by hour; the table has the same data',
+    table: 'Show as table',
     hour: 'Hour',
     checks: 'Checks',
     expired: 'Found logged out',
@@ -22,14 +22,13 @@ export const overviewWords = inLanguage({
     failedLogins: 'Failed logins',
     slowest: 'Slowest sites',
     slowestNone: 'No login in the last 24 hours.',
-    firstTitle: 'Keep the first site logged in',
+    firstTitle: 'Keep your first site logged in',
     firstText:
-      'Add a site and log in to it once, or send the login’s link to whom the account belongs. From then on Holdfast checks the session and logs in again by itself.',
-    practise: 'Try it on the practice site',
-    practiseText: 'A site of this installation with test users: nothing of it is real.',
+      'Add a site and log in to it once, or send the login link to the account’s owner. From then on, Holdfast checks the session and logs in again automatically.',
+    tryDemo: 'Try it on the practice site',
+    demoText: 'A demo site of this installation with test users; nothing on it is real.',
     or: 'or add a site of your own',
-    wayInText:
-      'A link has signed you in that is good once. Set a password or a passkey now, so that you can come back.',
+    wayInText: 'You signed in with a one-time link. Set a password or a passkey now so that you can sign in again.',
     wayIn: 'Set a password or a passkey',
   },
   de: {
@@ -55,8 +54,8 @@ export const overviewWords = inLanguage({
     firstTitle: 'Halte die erste Website angemeldet',
     firstText:
       'Füge eine Website hinzu und melde dich dort einmal an, oder schicke den Link der Anmeldung der Person, der das Konto gehört. Danach prüft Holdfast die Sitzung und meldet sich selbst wieder an.',
-    practise: 'An der Übungs-Website ausprobieren',
-    practiseText: 'Eine Website dieser Installation mit Testnutzern: nichts davon ist echt.',
+    tryDemo: 'An der Übungs-Website ausprobieren',
+    demoText: 'Eine Website dieser Installation mit Testnutzern: nichts davon ist echt.',
     or: 'oder füge eine eigene Website hinzu',
     wayInText:
       'Ein Link hat dich angemeldet, der einmal gilt. Setze jetzt ein Passwort oder einen Passkey, damit du wiederkommen kannst.',

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** What the frame around the pages says, and the names of pages. */
+/** Texts of the frame around the pages, and the names of pages. */
 export const shellWords = inLanguage({
   en: {
     skip: 'Skip to content',
@@ -9,11 +9,11 @@ export const shellWords = inLanguage({
     account: 'Your account',
     signOut: 'Sign out',
     language: 'Deutsch',
-    notFound: 'There is no such page',
-    notFoundText: 'The address may be incomplete, or what it led to is gone.',
-    notForYou: 'This page is not for your role',
-    notForYouText: 'What stands here is seen by whoever has the role operator or owner. Ask one of them.',
-    toOverview: 'To the overview',
+    notFound: 'Page not found',
+    notFoundText: 'The address may be incomplete, or the page no longer exists.',
+    notForYou: 'Your role cannot open this page',
+    notForYouText: 'It is only visible to operators and owners. Ask one of them.',
+    toOverview: 'Go to overview',
     overview: 'Overview',
     connections: 'Connections',
     browsers: 'Browsers',
@@ -32,7 +32,7 @@ export const shellWords = inLanguage({
     members: 'Members',
     projects: 'Projects',
     limits: 'Limits',
-    programs: 'Programs let in',
+    programs: 'Authorized programs',
     auditLog: 'Audit log',
   },
   de: {

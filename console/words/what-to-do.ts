@@ -1,23 +1,25 @@
 import type { CanReauthReason } from '../../contract/connections.ts';
 import { inLanguage } from './language.ts';
 
-/** What a person does about a connection that does not log in again by itself, by why it does not. */
+/** What a person can do about a connection that does not log in again automatically, by reason. */
 type Advice = Readonly<Partial<Record<CanReauthReason, string>>>;
 
 const EN: Advice = {
-  no_prior_successful_login: 'Press “Log in” above: log in yourself, or send the link to whom the account belongs.',
+  no_prior_successful_login: 'Press “Log in” above: log in yourself, or send the link to the account’s owner.',
   no_credential:
-    'Press “Log in” above: log in yourself, or send the link to whom the account belongs. A credential that is stored in “Settings” lets it log in by itself.',
+    'Press “Log in” above: log in yourself, or send the link to the account’s owner. With a credential stored in “Settings”, it can log in automatically.',
   no_viable_plans:
-    'Press “Log in” above and log in once: the way that works is kept. If the site has moved its login page, say so in “Settings”.',
-  viable_plans_require_external_action: 'Press “Log in” above, and confirm on the device when the site asks for it.',
-  requires_external_action: 'Press “Log in” above, and confirm on the device when the site asks for it.',
+    'Press “Log in” above and log in once: Holdfast remembers what worked. If the site moved its login page, change its address in “Settings”.',
+  viable_plans_require_external_action: 'Press “Log in” above and confirm on the device when the site asks for it.',
+  requires_external_action: 'Press “Log in” above and confirm on the device when the site asks for it.',
   requires_totp_without_secret:
-    'Press “Log in” above and enter the code. With the authenticator’s secret in its credential it logs in by itself.',
-  requires_sms_code: 'Press “Log in” above and enter the code. “Settings” says how codes can come by themselves.',
-  requires_email_code: 'Press “Log in” above and enter the code. “Settings” says how codes can come by themselves.',
+    'Press “Log in” above and enter the code. With the authenticator secret in its credential, it can log in automatically.',
+  requires_sms_code:
+    'Press “Log in” above and enter the code. “Settings” shows how codes can be received automatically.',
+  requires_email_code:
+    'Press “Log in” above and enter the code. “Settings” shows how codes can be received automatically.',
   requires_customer_input:
-    'Perhaps the password was changed. Press “Log in” above: whoever the account belongs to enters what is valid now. Send them the link, or open it yourself.',
+    'The password may have changed. Press “Log in” above and enter the current details, or send the link to the account’s owner.',
 };
 
 const DE: Advice = {
@@ -40,21 +42,21 @@ const DE: Advice = {
     'Vielleicht wurde das Passwort geändert. Drücke oben „Anmelden“: Die Person, der das Konto gehört, gibt ein, was jetzt gilt. Schicke ihr den Link, oder öffne ihn selbst.',
 };
 
-/** What a person does, by why they are needed. */
+/** What to do, by the reason a person is needed. */
 export const advice = inLanguage<Advice>({ en: EN, de: DE });
 
-/** Words beside that. */
+/** Texts around the advice. */
 export const whatToDoWords = inLanguage({
   en: {
     title: 'What to do',
     happened: 'The last login failed',
     waiting:
-      'The login page asks for something now. Whoever has opened the link answers there. If it was not opened, or not in time, “Link to the login” above gives a fresh one.',
-    waitingToRead: 'The login page asks for something now. Whoever has opened the link answers there.',
-    ask: 'Ask somebody with the role operator or owner to log in again.',
-    kept: 'What is entered there is kept, sealed, and from then on it logs in by itself where the site lets it.',
-    notKept: 'What is entered there is not kept; “Settings” changes that.',
-    inStore: 'What is valid now belongs in the password store, from which it is read at each login.',
+      'The login page is waiting for an answer from whoever opened the link. If nobody did, or it expired, get a new one with “Link to the login” above.',
+    waitingToRead: 'The login page is waiting for an answer from whoever opened the link.',
+    ask: 'Ask an operator or owner to log in again.',
+    kept: 'What is entered there is stored encrypted, so that Holdfast can log in automatically from then on, if the site allows it.',
+    notKept: 'What is entered there is not stored; you can change that in “Settings”.',
+    inStore: 'Update the password store with the current details: they are read from it at each login.',
   },
   de: {
     title: 'Was zu tun ist',

@@ -7,7 +7,7 @@ const fixture = useService();
 const codeOf = (invitation: unknown): string =>
   new URL(CreatedInvitation.parse(invitation).url).hash.replace('#invitation=', '');
 
-it('takes somebody in by a link that is good once, in the role that it says', async () => {
+it('admits someone once, with the role it names', async () => {
   const owner = await signedIn(fixture(), { email: 'owner@join.example', role: 'owner' });
   const invite = (email: string) => owner.send('POST', '/org/invitations', { email, role: 'operator' });
   const first = (await invite('Nia@join.example')).json<{ id: string }>();
@@ -28,7 +28,7 @@ it('takes somebody in by a link that is good once, in the role that it says', as
   expect((await join(withdrawn)).statusCode).toBe(410);
 });
 
-it('lets nobody into an account by inviting its address elsewhere', async () => {
+it('does not give access to an account through an invitation of its address', async () => {
   const { store } = fixture();
   await store.organizations.create({ id: 'org_other', name: 'Other', plan: 'free' });
   await store.projects.create('org_other', { name: 'Main' });
@@ -44,7 +44,7 @@ it('lets nobody into an account by inviting its address elsewhere', async () => 
     const refused = await browser.send('POST', '/session/invitation', { code });
     expect([refused.statusCode, refused.json()]).toMatchObject([
       401,
-      { message: 'Sign in as the person who is invited, then open the link again' },
+      { message: 'Sign in as the invited person, then open the link again' },
     ]);
   }
   const joined = await ann.send('POST', '/session/invitation', { code });
@@ -57,7 +57,7 @@ it('lets nobody into an account by inviting its address elsewhere', async () => 
   expect((await ann.send('POST', '/session/organization', { id: 'org_none' })).statusCode).toBe(404);
 });
 
-it('invites no member, whose role an accepted link would leave as it is', async () => {
+it('does not invite members, whose role it would not change', async () => {
   const { call } = fixture();
   await signedIn(fixture(), { email: 'here@member.example', role: 'viewer' });
   const again = await call('POST', '/org/invitations', { email: 'Here@Member.example', role: 'owner' });
@@ -66,7 +66,7 @@ it('invites no member, whose role an accepted link would leave as it is', async 
   expect(invitations.map(({ email }) => email)).not.toContain('here@member.example');
 });
 
-it('lists members and invitations by pages, and reads one without the others', async () => {
+it('pages members and invitations, and reads a single member', async () => {
   const { store, call } = fixture();
   await store.organizations.create({ id: 'org_pages', name: 'Pages', plan: 'free' });
   await store.projects.create('org_pages', { name: 'Main' });
@@ -96,7 +96,7 @@ it('lists members and invitations by pages, and reads one without the others', a
   expect((await call('GET', `/org/members/${owner.userId}`)).statusCode).toBe(404);
 });
 
-it('changes roles and ends memberships from the next request on, and keeps an owner', async () => {
+it('changes roles and ends memberships from the next request on, and keeps one owner', async () => {
   const { store, call } = fixture();
   await store.organizations.create({ id: 'org_small', name: 'Small', plan: 'free' });
   await store.projects.create('org_small', { name: 'Main' });

@@ -127,7 +127,7 @@ async function sessionOf(cookie: string): Promise<Session> {
 }
 
 describe('an OpenID provider', () => {
-  it('lets in whom a rule names, as what it says, and nobody else', async () => {
+  it('admits only people matched by a rule, with its role', async () => {
     const ann = await comeBack(await throughProvider('ann'));
     expect([ann.status, ann.to]).toEqual([302, `${PUBLIC_URL}/console`]);
     expect(ann.session).toMatchObject({ user: { email: 'ann@corp.example' }, role: 'viewer', has_password: false });
@@ -137,7 +137,7 @@ describe('an OpenID provider', () => {
     expect((await app.inject('/session/methods')).json()).toMatchObject({ oidc: true });
   });
 
-  it('knows a member by a verified address, and then by its own name for them', async () => {
+  it('links a member by verified address, and then by subject', async () => {
     const { store } = fixture();
     const email = 'member@elsewhere.example';
     const user = await store.users.create({ organizationId: 'org_default', email, name: 'Max' });
@@ -152,7 +152,7 @@ describe('an OpenID provider', () => {
     expect((await comeBack(await throughProvider('eve'))).status).toBe(403);
   });
 
-  it('is believed once, in the browser that began, for what it has signed', async () => {
+  it('is trusted once, in the browser that started, for what it signed', async () => {
     const begun = await throughProvider('ann');
     const other = await throughProvider('ann');
     expect((await comeBack({ ...begun, cookie: 'none=1' })).status).toBe(410);
@@ -169,17 +169,17 @@ describe('an OpenID provider', () => {
 /** What a person's browser asks for when it opens an address. */
 const OPENS = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-describe('a refusal on the way through the provider', () => {
+describe('an OpenID error', () => {
   const shown = async (url: string, cookie: string, language = 'en') => {
     const answer = await app.inject({ url, headers: { ...OPENS, cookie, 'accept-language': language } });
     return { status: answer.statusCode, type: answer.headers['content-type'], page: answer.body, answer };
   };
 
-  it('is a page in the language of the person that says what to do, with the status that programs read', async () => {
+  it("is a page in the person's language that says what to do, with the right status", async () => {
     const kinds: [as: string, status: number, en: string, de: string][] = [
       ['nobody', 403, 'Your identity provider did not let you in', 'Dein Identitätsanbieter hat dich nicht'],
       ['evil', 403, 'Ask an owner of your organization', 'Bitte einen Eigentümer'],
-      ['mallory', 403, 'Your e-mail address is not verified', 'Deine E-Mail-Adresse ist nicht bestätigt'],
+      ['mallory', 403, 'Your email address is not verified', 'Deine E-Mail-Adresse ist nicht bestätigt'],
     ];
     for (const [as, status, en, de] of kinds) {
       const [english, german] = [await throughProvider(as), await throughProvider(as)];
@@ -196,11 +196,11 @@ describe('a refusal on the way through the provider', () => {
     }
   });
 
-  it('tells a state of another sign-in, a used one, and a provider that is away from one another, and repeats nothing', async () => {
+  it('distinguishes a foreign state, a used one and an unavailable provider, and echoes nothing', async () => {
     const { cookie, callback } = await throughProvider('ann');
     const other = await throughProvider('ann');
     const mismatch = await shown(callback, other.cookie);
-    expect([mismatch.status, mismatch.page]).toEqual([403, expect.stringContaining('could not be proved')]);
+    expect([mismatch.status, mismatch.page]).toEqual([403, expect.stringContaining('could not be verified')]);
     const used = await shown(other.callback, other.cookie);
     expect([used.status, used.page]).toEqual([410, expect.stringContaining('This sign-in has expired')]);
     expect((await shown(callback, cookie)).status).toBe(302);
@@ -234,7 +234,7 @@ describe('a refusal on the way through the provider', () => {
   });
 });
 
-describe('a person who signs in by the provider alone', () => {
+describe('a person who signs in with the provider only', () => {
   const askToConfirm = (cookie: string, return_to = '/console/keys?project=a') =>
     app.inject({
       method: 'POST',
@@ -258,7 +258,7 @@ describe('a person who signs in by the provider alone', () => {
     app.inject({ method: 'PATCH', url: '/session/account', headers: { ...OWN_PAGE, cookie }, payload: { name: 'O' } });
   const openPage = (url: string, cookie: string) => app.inject({ url, headers: { ...OPENS, cookie } });
 
-  it('confirms there that it is them, and comes back to where they were', async () => {
+  it('confirms there and returns to the page they were on', async () => {
     const { jar, cookie, session } = await signIn('olga');
     expect(session).toMatchObject({ has_oidc: true, has_password: false, passkeys: 0 });
     fixture().shiftClock(20 * 60_000);
@@ -276,7 +276,7 @@ describe('a person who signs in by the provider alone', () => {
     expect((await openPage(callback, cookies)).statusCode).toBe(410);
   });
 
-  it('is not believed by a sign-in from before, however the provider came to answer with it', async () => {
+  it('is not confirmed by an earlier sign-in, however the provider came to return it', async () => {
     const { jar, cookie, session } = await signIn('olga');
     // Ours is twenty minutes on, so that what the provider remembers is old; whoever holds the address can have it not ask again.
     fixture().shiftClock(20 * 60_000);
@@ -286,16 +286,19 @@ describe('a person who signs in by the provider alone', () => {
     url.searchParams.delete('max_age');
     const { callback } = await throughProvider('olga', { url: url.href, cookie: cookies, jar });
     const back = await openPage(callback, cookies);
-    expect([back.statusCode, back.body]).toEqual([403, expect.stringContaining('The provider did not ask you again')]);
+    expect([back.statusCode, back.body]).toEqual([
+      403,
+      expect.stringContaining('The provider did not ask you to sign in again'),
+    ]);
     expect(back.body).toContain('href="/console/keys?project=a"');
     expect((await sessionOf(cookie)).confirmed_until).toBe(session.confirmed_until);
   });
 
-  it('is confirmed by nobody else, in no other session, and led to no other site', async () => {
+  it('is not confirmed by anyone else or in another session, and not redirected to another site', async () => {
     const { cookie, session } = await signIn('olga');
     const asAnn = await beginConfirmation(cookie);
     const ann = await throughProvider('ann', { url: asAnn.url.href, cookie: asAnn.cookie, jar: new CookieJar() });
-    expect((await openPage(ann.callback, asAnn.cookie)).body).toContain('Somebody else has signed in at the provider');
+    expect((await openPage(ann.callback, asAnn.cookie)).body).toContain('Someone else is signed in at the provider');
     const signedOut = await beginConfirmation(cookie);
     const olga = await throughProvider('olga', {
       url: signedOut.url.href,

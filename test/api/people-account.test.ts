@@ -14,7 +14,7 @@ function codeOf(secret: string, periods = 0): string {
 }
 
 describe('a password', () => {
-  it('signs in once its authenticator has shown a code; each code counts once, each refusal reads the same', async () => {
+  it('signs in once its authenticator is confirmed; codes are single-use and all rejections read the same', async () => {
     // A code lasts thirty seconds: the next one would be accepted where this one is refused.
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => {
@@ -65,7 +65,7 @@ describe('a password', () => {
     );
   });
 
-  it('cannot be guessed: attempts at an account are bounded, wherever they come from', async () => {
+  it('cannot be guessed: attempts per account are limited, wherever they come from', async () => {
     const statuses = new Set<number>();
     for (let attempt = 0; attempt < 12; attempt += 1) {
       const body = { email: 'guessed@team.example', password: `guess ${attempt}`, code: '123456' };
@@ -76,7 +76,7 @@ describe('a password', () => {
 });
 
 describe('members', () => {
-  it('come by an invitation, and the last owner stays', async () => {
+  it('join by invitation, and the last owner stays', async () => {
     const { store } = fixture();
     await store.organizations.create({ id: 'org_second', name: 'Second', plan: 'free' });
     const organizationId = 'org_second';
@@ -110,7 +110,7 @@ describe('members', () => {
     expect((await invited.send('GET', '/session')).statusCode).toBe(401);
   });
 
-  it('of several organizations go from one to the other; nobody comes in as somebody else by an invitation', async () => {
+  it('switch between their organizations; nobody signs in as someone else through an invitation', async () => {
     const { store } = fixture();
     await store.organizations.create({ id: 'org_third', name: 'Third', plan: 'free' });
     const ada = await signedIn(fixture(), { email: 'ada@team.example', role: 'operator' });

@@ -31,7 +31,7 @@ afterAll(async () => {
   await app.close();
 });
 
-test('a person signs in by link, registers a passkey, and signs in and confirms by it', async () => {
+test('a person signs in with a link, registers a passkey, then signs in and confirms with it', async () => {
   const page = await browser.newPage();
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');

@@ -6,7 +6,7 @@ import { useService } from './service-fixture.ts';
 const fixture = useService();
 
 describe('a sign-in link', () => {
-  it('signs the first administrator in once, for the pages of our own origin alone', async () => {
+  it('signs in the first administrator once, for pages of our own origin only', async () => {
     const { store } = fixture();
     const code = await makeSignInCode(store, 'org_default');
     const browser = openConsole(fixture());
@@ -36,8 +36,8 @@ describe('a sign-in link', () => {
   });
 });
 
-describe('a session of the console', () => {
-  it('tells who calls, takes a project by header, and ends', async () => {
+describe('a console session', () => {
+  it('identifies the caller, accepts a project header, and ends', async () => {
     const { store } = fixture();
     const { send, userId } = await signedIn(fixture(), { email: 'ann@team.example', role: 'owner' });
     const { id } = await store.projects.create('org_default', { name: 'of people' });
@@ -71,7 +71,7 @@ describe('a session of the console', () => {
     expect((await send('GET', '/session')).statusCode).toBe(401);
   });
 
-  it('is used by our own pages alone, whatever another site has the browser send', async () => {
+  it('is accepted only from our own pages, whatever another site makes the browser send', async () => {
     const { send } = await signedIn(fixture(), { email: 'bea@team.example', role: 'owner' });
     const foreign: Record<string, string>[] = [
       {},
@@ -90,7 +90,7 @@ describe('a session of the console', () => {
     expect((await send('POST', '/profiles', { name: 'own' })).statusCode).toBe(201);
   });
 
-  it('is held to the role of its person, and ends with the membership', async () => {
+  it("has its person's role, and ends with the membership", async () => {
     const { store } = fixture();
     const viewer = await signedIn(fixture(), { email: 'vic@team.example', role: 'viewer' });
     const operator = await signedIn(fixture(), { email: 'olga@team.example', role: 'operator' });
@@ -110,13 +110,13 @@ describe('a session of the console', () => {
       expect([url, ...answers.map(({ statusCode }) => statusCode)]).toEqual([url, ofViewer, ofOperator]);
     }
     expect((await viewer.send('POST', '/profiles', { name: 'x' })).json<{ message: string }>().message).toBe(
-      'This takes the role operator, yours is viewer; ask an owner of the organization',
+      'This requires the role operator, yours is viewer; ask an owner of the organization',
     );
     expect(await store.memberships.remove('org_default', viewer.userId)).toBe(true);
     expect((await viewer.send('GET', '/profiles')).statusCode).toBe(401);
   });
 
-  it('shows no viewer a link by which more can be done than reading', async () => {
+  it('shows viewers no link that allows more than reading', async () => {
     const { call } = fixture();
     const viewer = await signedIn(fixture(), { email: 'val@team.example', role: 'viewer' });
     const made = await call('POST', '/auth/connections', { domain: 'links.example', profile_name: 'links' });
@@ -130,7 +130,7 @@ describe('a session of the console', () => {
     expect(byViewer.json<{ hosted_url: string | null }>().hosted_url).toBeNull();
   });
 
-  it('asks a person to prove again who they are before secrets are shown or replaced', async () => {
+  it('requires confirmation of identity before secrets are shown or replaced', async () => {
     const { send } = await signedIn(fixture(), { email: 'cleo@team.example', role: 'owner' });
     expect((await send('POST', '/org/api_keys', { name: 'fresh' })).statusCode).toBe(201);
     fixture().shiftClock(16 * 60_000);

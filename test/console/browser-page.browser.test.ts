@@ -27,14 +27,14 @@ afterAll(async () => {
   await browsers.stop();
 });
 
-test('a browser is opened, its files, log and telemetry are read, and it is closed, on a phone in German, too', async () => {
+test('a browser is opened, its files, log and telemetry are read, and it is closed, also on a phone in German', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/browsers`);
   await page.getByRole('heading', { name: 'No browser is open' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await page.getByRole('button', { name: 'Open a browser' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('switch', { name: 'without a window' }).press('Space');
+  await dialog.getByRole('switch', { name: 'headless' }).press('Space');
   await visits.shot(page, 'browser-form');
   await dialog.getByRole('button', { name: 'Open a browser' }).click();
   await page.getByText('This browser was opened without telemetry.').waitFor();
@@ -51,9 +51,9 @@ test('a browser is opened, its files, log and telemetry are read, and it is clos
   await page.getByRole('cell', { name: 'api_call' }).first().waitFor();
   const log = page.getByRole('log', { name: 'Log' });
   await log.getByText(/colour_of_its_case/).waitFor();
-  await page.getByLabel('Of what').selectOption({ label: 'the recorder' });
-  await page.getByText('It has written nothing.').waitFor();
-  await page.getByLabel('Of what').selectOption({ label: 'Holdfast' });
+  await page.getByLabel('Source').selectOption({ label: 'Recorder' });
+  await page.getByText('No output.').waitFor();
+  await page.getByLabel('Source').selectOption({ label: 'Holdfast' });
   await log.getByText(/colour_of_its_case/).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'browser');

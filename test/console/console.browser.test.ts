@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('a proxy is added, checked, renamed and deleted; faults stand at their fields', async () => {
+test('a proxy is added, checked, renamed and deleted; errors are shown at their fields', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
   await page.getByRole('link', { name: 'Proxies' }).click();
@@ -34,7 +34,7 @@ test('a proxy is added, checked, renamed and deleted; faults stand at their fiel
   await page.getByRole('dialog').getByRole('button', { name: 'Add a proxy' }).click();
   await page.getByRole('link', { name: 'Office' }).click();
   await page.getByRole('button', { name: 'Check now' }).click();
-  await page.getByText('works', { exact: true }).waitFor();
+  await page.getByText('available', { exact: true }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'proxy');
   await page.getByRole('button', { name: 'Delete' }).click();
@@ -43,11 +43,11 @@ test('a proxy is added, checked, renamed and deleted; faults stand at their fiel
   await finish();
 });
 
-test('the first visit leads to a login, and the overview counts what came of it', async () => {
+test('the first visit leads to a login, and the overview counts its result', async () => {
   const { connections, call } = fixture();
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
-  await page.getByRole('heading', { name: 'Keep the first site logged in' }).waitFor();
+  await page.getByRole('heading', { name: 'Keep your first site logged in' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'overview-first');
   await page.getByRole('button', { name: 'Add a site' }).click();
@@ -67,7 +67,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
   // What the flow does comes by the event stream.
   await connections.moveFlow(id, { flow_step: 'AWAITING_INPUT', interaction: loginInteraction() });
   await page.getByRole('heading', { name: 'A login is running: waiting for input' }).waitFor();
-  await page.getByText('waits for somebody').waitFor();
+  await page.getByText('waiting for someone').waitFor();
   const running = page.locator('.step-times li').filter({ hasText: 'waiting for input' });
   await running.getByText(/\d/).waitFor();
   await visits.shot(page, 'connection-waiting');
@@ -99,7 +99,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
       timestamp: at(119),
       updated_at: at(118.5),
       error_code: 'credentials_invalid',
-      error_message: 'The site refused the user name or the password',
+      error_message: 'The site rejected the username or password',
       website_error: 'Wrong password',
       evidence: 'form with one password field',
       steps: [
@@ -117,13 +117,13 @@ test('the first visit leads to a login, and the overview counts what came of it'
     },
   ]);
   await page.reload();
-  const failed = page.getByRole('listitem').filter({ hasText: 'The site refused the user name or the password.' });
+  const failed = page.getByRole('listitem').filter({ hasText: 'The site rejected the username or password.' });
   // Half a minute, of which eighteen seconds were somebody else's.
-  await failed.getByText('took 30 sec, 18 sec of it waiting for an answer').waitFor();
+  await failed.getByText('took 30 sec, 18 sec of that waiting for an answer').waitFor();
   expect(await failed.locator('.step-times li').allTextContents()).toEqual([
     'finding the form 6 sec',
-    'waiting for a confirmation elsewhere 18 sec',
-    'entering 6 sec (it ended here)',
+    'waiting for confirmation 18 sec',
+    'submitting 6 sec (ended here)',
   ]);
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'connection');
@@ -144,7 +144,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
   await finish();
 });
 
-test('a phone in the dark, in German, has all of it', async () => {
+test('everything works on a phone in dark mode and German', async () => {
   await fixture().call('POST', '/proxies', { type: 'custom', name: 'Home', config: { host: 'h.example', port: 1 } });
   const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await page.goto(`${visits.base}/console`);
@@ -164,7 +164,7 @@ test('a phone in the dark, in German, has all of it', async () => {
   await finish();
 });
 
-test('a link signs in once, and its code leaves the address at once', async () => {
+test('a link signs in once, and its code leaves the address immediately', async () => {
   const { store } = fixture();
   const { page, context, finish } = await visits.begin(DESKTOP);
   const code = await makeSignInCode(store, DEFAULT_ORGANIZATION_ID, 'ann@example.com');
@@ -188,19 +188,19 @@ test('a link signs in once, and its code leaves the address at once', async () =
   await page.getByText('The password and the authenticator were set.').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in to Holdfast' }).waitFor();
-  await page.getByLabel('E-mail address').fill('ann@example.com');
+  await page.getByLabel('Email address').fill('ann@example.com');
   await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
   // The code that the set-up took is not taken again; the next one is, a little early.
   await page.getByLabel('Code from your authenticator app').fill(totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Sign-in link').fill(`${visits.base}/console#code=${code}`);
-  await page.getByRole('button', { name: 'Sign in by the link' }).click();
+  await page.getByRole('button', { name: 'Sign in with link' }).click();
   await page.getByText(/already used/).waitFor();
   await finish();
 });
 
-test('the first view is less than 200 kB, compressed, and is kept by browsers', async () => {
+test('the first view is less than 200 kB, compressed, and cached by browsers', async () => {
   const assets = await loadConsoleAssets();
   const { page, finish } = await visits.begin(DESKTOP);
   const fetched = new Set<string>();

@@ -13,43 +13,43 @@ afterAll(() => visits.close());
 
 const read = async (path: string): Promise<unknown> => (await fixture().call('GET', path)).json();
 
-test('limits are set, refused and taken away, of the organization and of a project, and projects are turned off', async () => {
+test('limits of the organization and of a project are set, rejected and removed, and projects are turned off', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   // Those of the organization are set while one project is looked at, too.
   await page.goto(`${visits.base}/console/p/prj_default/limits`);
-  await page.getByText('0, without a limit').waitFor();
+  await page.getByText('0, no limit').waitFor();
   await page
     .getByRole('row', { name: /Default/ })
-    .getByText('as the organization says')
+    .getByText('organization’s limit')
     .waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'limits');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Change' }).first().click();
-  await dialog.getByLabel('Most connections').fill('many');
+  await dialog.getByLabel('Maximum connections').fill('many');
   await dialog.getByRole('button', { name: 'Change' }).click();
   await dialog.getByText('must be a whole number, or empty').waitFor();
-  await dialog.getByLabel('Most connections').fill('2000000');
+  await dialog.getByLabel('Maximum connections').fill('2000000');
   await dialog.getByRole('button', { name: 'Change' }).click();
   await dialog.getByText('must be 1000000 or less').waitFor();
-  await dialog.getByLabel('Most connections').fill('12');
+  await dialog.getByLabel('Maximum connections').fill('12');
   await dialog.getByRole('button', { name: 'Change' }).click();
   await page.getByText('0 of 12').waitFor();
   const row = page.getByRole('row', { name: /Default/ });
   await row.getByRole('button', { name: 'Change' }).click();
-  await dialog.getByLabel('Invocations at a time').fill('3');
+  await dialog.getByLabel('Concurrent invocations').fill('3');
   await dialog.getByRole('button', { name: 'Change' }).click();
   await row.getByRole('cell', { name: '3', exact: true }).waitFor();
   expect(await read('/org/projects/Default/limits')).toMatchObject({ max_concurrent_invocations: 3 });
   await row.getByRole('button', { name: 'Change' }).click();
-  await dialog.getByLabel('Invocations at a time').fill('');
+  await dialog.getByLabel('Concurrent invocations').fill('');
   await dialog.getByRole('button', { name: 'Change' }).click();
   await row.getByRole('cell', { name: 'no limit', exact: true }).waitFor();
 
   await page.goto(`${visits.base}/console/limits`);
   await page.getByRole('button', { name: 'Turn projects off' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Turn projects off' }).click();
-  await page.getByText('Projects are off: the limits of the organization are all there are.').waitFor();
+  await page.getByText('Projects are off: only the organization’s limits apply.').waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   expect(await read('/org/entitlements')).toMatchObject({ projects: false, max_auth_connections: 12 });
   await page.getByRole('button', { name: 'Turn projects on' }).click();
@@ -57,7 +57,7 @@ test('limits are set, refused and taken away, of the organization and of a proje
   await finish();
 });
 
-test('who is no owner sees limits and changes none, within one project, too, on a phone in German', async () => {
+test('only owners can change limits, also within one project, on a phone in German', async () => {
   const { store } = fixture();
   const { page, context, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   const [project] = (await fixture().call('GET', '/org/projects')).json<{ id: string }[]>();
@@ -75,7 +75,7 @@ test('who is no owner sees limits and changes none, within one project, too, on 
   await finish();
 });
 
-test('a code source is added, its address copied, and deleted, on a phone in the dark and in German', async () => {
+test('a code source is added, copied and deleted on a phone in dark mode and German', async () => {
   const { page, context, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(`${visits.base}/console/code-sources`);

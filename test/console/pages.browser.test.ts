@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('beside a long name on a phone the headings of a row stay readable', async () => {
+test('row labels stay readable next to a long name on a phone', async () => {
   await fixture().call('POST', '/auth/connections', {
     profile_name: 'Straßenbahn/Über Land und Söhne, mit einem Namen, der breiter als ein Telefon ist',
     domain: 'shop.example',
@@ -27,17 +27,17 @@ test('beside a long name on a phone the headings of a row stay readable', async 
   await finish();
 });
 
-test('an address that no page has says so in a heading, and leads back', async () => {
+test('an unknown address shows a "not found" page with a link back', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/nowhere`);
-  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
-  await page.getByRole('link', { name: 'To the overview' }).click();
+  await page.getByRole('link', { name: 'Go to overview' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await finish();
 });
 
-test('the audit log tells its times to the second, and what was left out of it', async () => {
+test('the audit log shows times to the second, and how many requests were left out', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   const row = {
     timestamp: '2026-11-23T15:25:07.000Z',
@@ -58,7 +58,7 @@ test('the audit log tells its times to the second, and what was left out of it',
   await page.goto(`${visits.base}/console/audit-log`);
   const refused = page.getByRole('row', { name: /GET \/profiles/ });
   await refused.getByRole('cell', { name: /:25:07/ }).waitFor();
-  const told = page.getByRole('row', { name: /1,234 more requests that nobody was known for/ });
+  const told = page.getByRole('row', { name: /1,234 more unauthenticated requests/ });
   expect(await told.getByRole('cell').nth(3).textContent()).toBe('–');
   await finish();
 });

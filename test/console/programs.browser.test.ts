@@ -59,14 +59,14 @@ async function idAt(page: Page, kind: string): Promise<string> {
   return page.url().split('/').at(-1) ?? '';
 }
 
-test('a program is deployed from an archive, followed while it is built, and its action run and ended', async () => {
+test('a program is deployed from an archive, its build followed, and its action run and stopped', async () => {
   const { store } = fixture();
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/apps`);
   await page.getByRole('heading', { name: 'No apps yet' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
-  await page.getByRole('link', { name: 'To the deployments' }).last().click();
-  await page.getByRole('heading', { name: 'Nothing is deployed yet' }).waitFor();
+  await page.getByRole('link', { name: 'Go to deployments' }).last().click();
+  await page.getByRole('heading', { name: 'No deployments yet' }).waitFor();
   await visits.shot(page, 'deployments-empty');
   await page.getByRole('button', { name: 'Upload an archive' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -87,14 +87,14 @@ test('a program is deployed from an archive, followed while it is built, and its
   await dialog.getByLabel('Entrypoint').fill('index.ts');
   await dialog.getByRole('button', { name: 'Upload an archive' }).click();
   const id = await idAt(page, 'deployments');
-  await page.getByText('Nothing was written yet.').waitFor();
+  await page.getByText('No output yet.').waitFor();
 
   // What a worker says of the build appears as it is said, and the state with it.
   await store.deployments.begin(id);
   const say = (message: string) => ({ body: { event: 'log' as const, message } });
   await store.appEvents.append({ table: 'deployments', id }, [say('installing 12 packages'), say('<b>done</b>')]);
   await page.getByRole('log').getByText('<b>done</b>').waitFor();
-  await page.getByText('is built', { exact: true }).waitFor();
+  await page.getByText('building', { exact: true }).waitFor();
   await store.deployments.finish(id, [{ name: 'reader & co', actions: [READ] }]);
   await page.getByText('ready', { exact: true }).waitFor();
   expect(await page.locator('main').textContent()).not.toContain('of the program');
@@ -106,7 +106,7 @@ test('a program is deployed from an archive, followed while it is built, and its
   await page.getByRole('link', { name: 'Apps' }).click();
   await page.getByRole('link', { name: 'reader & co' }).click();
   await page.getByRole('heading', { name: 'reader & co' }).waitFor();
-  await page.getByText('What it takes (JSON Schema)').click();
+  await page.getByText('Input (JSON Schema)').click();
   await page.getByText('"Which page"').waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'app');
@@ -126,11 +126,11 @@ test('a program is deployed from an archive, followed while it is built, and its
   await store.invocations.begin(invocation);
   await store.appEvents.append({ table: 'invocations', id: invocation }, [say('opening the page')]);
   await page.getByRole('log').getByText('opening the page').waitFor();
-  await page.getByRole('button', { name: 'End it' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stop' }).click();
   await page.getByText('The invocation was ended', { exact: true }).waitFor();
   await page.getByText('failed', { exact: true }).waitFor();
-  expect(await page.getByRole('button', { name: 'End it' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'invocation');
 
@@ -138,7 +138,7 @@ test('a program is deployed from an archive, followed while it is built, and its
   await page.goto(`${visits.base}/console/apps/${encodeURIComponent('reader & co')}`);
   await page.getByRole('button', { name: 'Run' }).focus();
   await page.keyboard.press('Enter');
-  await dialog.getByRole('button', { name: 'Enter it as JSON' }).focus();
+  await dialog.getByRole('button', { name: 'Enter as JSON' }).focus();
   await page.keyboard.press('Enter');
   await dialog.getByLabel('Payload (JSON)').fill('{"address": ');
   await dialog.getByRole('button', { name: 'Run' }).focus();
@@ -160,7 +160,7 @@ test('a program is deployed from an archive, followed while it is built, and its
   await finish();
 });
 
-test('invocations and apps are there on a phone in the dark, in German', async () => {
+test('invocations and apps work on a phone in dark mode and German', async () => {
   const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await page.goto(`${visits.base}/console/invocations`);
   await page.getByLabel('Zustand').selectOption('succeeded');
@@ -216,19 +216,19 @@ test('an extension is uploaded, downloaded and deleted', async () => {
   await finish();
 });
 
-test('a pool is made, is ready, is replaced and deleted', async () => {
+test('a pool is created, becomes ready, is replaced and deleted', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/browser-pools`);
   await page.getByRole('heading', { name: 'No pools yet' }).waitFor();
   await page.getByRole('button', { name: 'Create a pool' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('quick');
-  await dialog.getByLabel('How many').fill('0');
-  await dialog.getByRole('switch', { name: 'without a window' }).press('Space');
+  await dialog.getByLabel('Size').fill('0');
+  await dialog.getByRole('switch', { name: 'headless' }).press('Space');
   await dialog.getByRole('button', { name: 'Create a pool' }).click();
   await dialog.locator('.field-error').waitFor();
   await visits.shot(page, 'pool-form');
-  await dialog.getByLabel('How many').fill('1');
+  await dialog.getByLabel('Size').fill('1');
   await dialog.getByRole('button', { name: 'Create a pool' }).click();
   const row = page.getByRole('row', { name: /quick/ });
   await row.getByText('1 of 1').waitFor();
@@ -236,7 +236,7 @@ test('a pool is made, is ready, is replaced and deleted', async () => {
   await visits.shot(page, 'pools');
   await row.getByRole('button', { name: 'Replace' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Replace' }).click();
-  await page.getByText('The browsers are replaced.').waitFor();
+  await page.getByText('The browsers are being replaced.').waitFor();
   await row.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { name: 'No pools yet' }).waitFor();

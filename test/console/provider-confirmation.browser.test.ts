@@ -61,7 +61,7 @@ afterAll(async () => {
   provider.close();
 });
 
-test('who signs in by the provider alone is told of its refusal, and confirms there and is back', async () => {
+test('someone who signs in with the provider only sees its rejection, then confirms there and returns', async () => {
   const { page, context, complaints } = await visit(browser, { ...NARROW, colorScheme: 'dark', locale: 'de' });
   refuses = true;
   await page.goto(`${api.url}/console`);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('a key is shown once, and is refused when it is revoked', async () => {
+test('a key is shown once and rejected after it is revoked', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/keys`);
   await page.getByRole('button', { name: 'Create a key' }).first().click();
@@ -22,7 +22,7 @@ test('a key is shown once, and is refused when it is revoked', async () => {
   const ask = () => fetch(`${visits.base}/auth/context`, { headers: { authorization: `Bearer ${key}` } });
   expect((await ask()).status).toBe(200);
   await visits.shot(page, 'key-shown-once');
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
   const row = page.getByRole('row', { name: /Nightly report/ });
   expect(await row.textContent()).not.toContain(key);
   await row.getByRole('button', { name: 'Revoke' }).click();
@@ -33,7 +33,7 @@ test('a key is shown once, and is refused when it is revoked', async () => {
   await finish();
 });
 
-test('a profile, a credential and a webhook are made, changed and deleted', async () => {
+test('a profile, a credential and a webhook are created, changed and deleted', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/profiles`);
   await page.getByRole('button', { name: 'Create a profile' }).first().click();
@@ -51,7 +51,7 @@ test('a profile, a credential and a webhook are made, changed and deleted', asyn
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Books');
   await dialog.getByLabel('Site').fill('books.example');
-  await dialog.getByLabel('User name').fill('ann');
+  await dialog.getByLabel('Username').fill('ann');
   await dialog.getByRole('textbox', { name: 'Password' }).fill('correct horse');
   await dialog.getByRole('button', { name: 'Add a credential' }).click();
   await page.getByText('username, password').or(page.getByText('password, username')).waitFor();
@@ -70,10 +70,10 @@ test('a profile, a credential and a webhook are made, changed and deleted', asyn
 
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
-  await dialog.getByLabel('Address').fill('https://hooks.example/holdfast');
+  await dialog.getByLabel('URL').fill('https://hooks.example/holdfast');
   await dialog.getByRole('button', { name: 'Add a webhook' }).click();
   expect(await page.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('link', { name: 'https://hooks.example/holdfast' }).click();
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('paused', { exact: true }).waitFor();
@@ -82,7 +82,7 @@ test('a profile, a credential and a webhook are made, changed and deleted', asyn
   await finish();
 });
 
-test('what was done is found in the audit log, on a phone in the dark and in German', async () => {
+test('actions appear in the audit log on a phone in dark mode and German', async () => {
   const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await fixture().call('POST', '/profiles', { name: 'for the log' });
   await page.goto(`${visits.base}/console/audit-log`);
@@ -97,19 +97,19 @@ test('what was done is found in the audit log, on a phone in the dark and in Ger
   await finish();
 });
 
-test('who is let in stands in the console: people, and programs that act for them', async () => {
+test('the console lists members, and programs that act for them', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/members`);
-  await page.getByRole('button', { name: 'Invite somebody' }).click();
-  await page.getByLabel('E-mail').fill('nia@example.com');
-  await page.getByRole('dialog').getByRole('button', { name: 'Invite somebody' }).click();
+  await page.getByRole('button', { name: 'Invite someone' }).click();
+  await page.getByLabel('Email').fill('nia@example.com');
+  await page.getByRole('dialog').getByRole('button', { name: 'Invite someone' }).click();
   expect(await page.getByRole('alertdialog').getByLabel('Secret').inputValue()).toContain('/console#invitation=');
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('cell', { name: 'nia@example.com' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'members');
-  await page.getByRole('link', { name: 'Programs let in' }).click();
-  await page.getByRole('heading', { name: 'No program is let in' }).waitFor();
+  await page.getByRole('link', { name: 'Authorized programs' }).click();
+  await page.getByRole('heading', { name: 'No authorized programs' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   // Nobody is sent elsewhere than back to a page of consent.
   await page.goto(`${visits.base}/console?return_to=${encodeURIComponent('//evil.example/oauth/consent')}`);

@@ -35,7 +35,7 @@ async function offered(page: Page, path: string): Promise<string[]> {
   return page.locator('main').getByRole('button').allTextContents();
 }
 
-test('who may only read is offered nothing that would be refused, and told why', async () => {
+test('a viewer is offered nothing the API would reject, and told why', async () => {
   const visit = await visits.begin(DESKTOP);
   const { page, finish } = visit;
   await lookAs('viewer', visit);
@@ -49,19 +49,19 @@ test('who may only read is offered nothing that would be refused, and told why',
     '/webhooks',
   ]) {
     expect([path, await offered(page, path)]).toEqual([path, []]);
-    await page.getByText('You may look here.').waitFor();
+    await page.getByText('You can view this page.').waitFor();
   }
   for (const path of ['/keys', '/members', '/projects', '/limits', '/audit-log/destinations']) {
     expect([path, await offered(page, path)]).toEqual([path, []]);
-    await page.getByText('takes the role owner.').waitFor();
+    await page.getByText('Only owners can make changes.').waitFor();
   }
   expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
   await page.goto(`${visits.base}/console/connections`);
   await page.getByRole('link', { name: 'shop.example' }).click();
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('switch', { name: 'Check the session by itself' }).first().waitFor();
+  await page.getByRole('switch', { name: 'Check the session automatically' }).first().waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
-  expect(await page.getByRole('switch', { name: 'Check the session by itself' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('switch', { name: 'Check the session automatically' }).isDisabled()).toBe(true);
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'settings-to-read');
   // What is their own they do change.
@@ -69,19 +69,19 @@ test('who may only read is offered nothing that would be refused, and told why',
   await finish();
 });
 
-test('an operator is offered what operators may do, and nothing of owners', async () => {
+test("an operator is offered operators' actions and none of owners'", async () => {
   const visit = await visits.begin(DESKTOP);
   const { page, finish } = visit;
   await lookAs('operator', visit);
   expect(await offered(page, '/profiles')).toEqual(expect.arrayContaining(['Create a profile', 'Rename', 'Delete']));
-  expect(await page.getByText('You may look here.').count()).toBe(0);
+  expect(await page.getByText('You can view this page.').count()).toBe(0);
   expect(await offered(page, '/keys')).toEqual([]);
   await visits.shot(page, 'keys-to-read');
-  await page.getByText('You may look here. To change anything takes the role owner.').waitFor();
+  await page.getByText('You can view this page. Only owners can make changes.').waitFor();
   await finish();
 });
 
-test('who may only read is led to no page that is refused, and told whom to ask', async () => {
+test('a viewer is linked to no forbidden page, and told whom to ask', async () => {
   const visit = await visits.begin({ ...PHONE, locale: 'de' });
   const { page, finish } = visit;
   await lookAs('viewer', visit);
@@ -107,7 +107,7 @@ test('who may only read is led to no page that is refused, and told whom to ask'
   await finish();
 });
 
-test('the default project is offered no end, which would be refused', async () => {
+test('the default project cannot be archived or deleted', async () => {
   const { page, finish } = await visits.begin({ ...PHONE, locale: 'de' });
   await fixture().call('POST', '/org/projects', { name: 'Second' });
   await page.goto(`${visits.base}/console/projects`);

@@ -12,19 +12,19 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('projects are made, renamed, archived and deleted, and the first one more brings the choice', async () => {
+test('projects are created, renamed, archived and deleted, and a second one shows the switch', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
   await page.getByRole('link', { name: 'Projects' }).click();
   await page.getByRole('cell', { name: 'Default' }).waitFor();
   // Nothing to choose from among one.
-  expect(await page.getByRole('button', { name: /Choose what to look at/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /Choose project or organization/ }).count()).toBe(0);
   expect(page.url()).toBe(`${visits.base}/console/projects`);
   await page.getByRole('button', { name: 'Create a project' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Shop');
   await dialog.getByRole('button', { name: 'Create a project' }).click();
-  await page.getByRole('button', { name: /Choose what to look at: All projects/ }).waitFor();
+  await page.getByRole('button', { name: /Choose project or organization: All projects/ }).waitFor();
   const row = page.getByRole('row', { name: /Shop/ });
   await row.getByRole('button', { name: 'Rename' }).click();
   await dialog.getByLabel('Name', { exact: true }).fill('Shops');
@@ -36,7 +36,7 @@ test('projects are made, renamed, archived and deleted, and the first one more b
   await shops.getByRole('button', { name: 'Archive' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Archive' }).click();
   await shops.getByText('archived', { exact: true }).waitFor();
-  await shops.getByRole('button', { name: 'Take back' }).click();
+  await shops.getByRole('button', { name: 'Restore' }).click();
   await shops.getByText('active', { exact: true }).waitFor();
   await shops.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
@@ -44,16 +44,16 @@ test('projects are made, renamed, archived and deleted, and the first one more b
   await finish();
 });
 
-test('a project is chosen by the keyboard, stands in the address, and everything follows it', async () => {
+test('a project is selected by keyboard, appears in the address, and applies everywhere', async () => {
   const { call, store } = fixture();
   const { id } = await store.projects.create(DEFAULT_ORGANIZATION_ID, { name: 'Tickets' });
   await call('POST', '/profiles', { name: 'of the default project' });
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/profiles`);
   await page.getByRole('link', { name: 'of the default project' }).waitFor();
-  await page.getByRole('button', { name: /Choose what to look at/ }).focus();
+  await page.getByRole('button', { name: /Choose project or organization/ }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('New things are made in Default').waitFor();
+  await page.getByText('New resources are created in Default').waitFor();
   await visits.shot(page, 'scope-open');
   expect(await axeComplaints(page)).toEqual([]);
   // Escape closes it, and the focus is where it was.
@@ -102,7 +102,7 @@ test('a project is chosen by the keyboard, stands in the address, and everything
   await colleague.finish();
 });
 
-test('a project that was archived says so, and one that is not there', async () => {
+test('archived and missing projects are reported as such', async () => {
   const { store } = fixture();
   const { id } = await store.projects.create(DEFAULT_ORGANIZATION_ID, { name: 'Last year' });
   await store.projects.update(DEFAULT_ORGANIZATION_ID, id, { isArchived: true });
@@ -110,17 +110,17 @@ test('a project that was archived says so, and one that is not there', async () 
   await page.goto(`${visits.base}/console/p/${id}/connections`);
   await page.getByRole('heading', { name: 'The project Last year is archived' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
-  await page.getByRole('button', { name: 'To the projects' }).click();
+  await page.getByRole('button', { name: 'Go to projects' }).click();
   await page.getByRole('cell', { name: 'Last year' }).waitFor();
   await page.goto(`${visits.base}/console/p/proj_nowhere/connections`);
-  await page.getByRole('heading', { name: 'There is no such project' }).waitFor();
+  await page.getByRole('heading', { name: 'Project not found' }).waitFor();
   await visits.shot(page, 'scope-missing');
   await page.getByRole('button', { name: 'All projects' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await finish();
 });
 
-test('of several organizations one is chosen; a link to another asks first, and other tabs go along', async () => {
+test('organizations can be switched; a link to another one asks first, and other tabs follow', async () => {
   const { store } = fixture();
   const other = 'org_beta';
   await store.organizations.create({ id: other, name: 'Beta', plan: 'enterprise' });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('a passkey is made, signs in, and proves again who one is', async () => {
+test('a passkey is created, signs in and confirms the identity', async () => {
   const { page, context, finish } = await visits.begin(DESKTOP);
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
@@ -43,7 +43,7 @@ test('a passkey is made, signs in, and proves again who one is', async () => {
   fixture().shiftClock(20 * 60_000);
   await page.getByLabel('Name', { exact: true }).fill('Ann Archer');
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it’s you' });
   await dialog.waitFor();
   // The store has a clock of its own, which notes the proof.
   fixture().shiftClock(0);
@@ -52,7 +52,7 @@ test('a passkey is made, signs in, and proves again who one is', async () => {
   await finish();
 });
 
-test('an invitation is accepted by its link', async () => {
+test('an invitation is accepted through its link', async () => {
   fixture().shiftClock(0);
   const owner = await visits.begin(DESKTOP);
   const invited = await owner.context.request.post(`${visits.base}/org/invitations`, {

@@ -40,7 +40,7 @@ async function somebody(options: BrowserContextOptions) {
 async function settle(page: Page): Promise<TOTP> {
   await page.getByRole('link', { name: 'Set a password or a passkey' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Ann');
-  await page.getByLabel('E-mail address').fill(EMAIL);
+  await page.getByLabel('Email address').fill(EMAIL);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('link', { name: 'Ann', exact: true }).waitFor();
   await page.getByLabel('New password').fill(PASSWORD);
@@ -60,7 +60,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   const { page } = ann;
 
   await page.goto(`${on.baseUrl}/console#code=${await makeSignInCode(on.store, DEFAULT_ORGANIZATION_ID)}`);
-  await page.getByRole('heading', { name: 'Keep the first site logged in' }).waitFor();
+  await page.getByRole('heading', { name: 'Keep your first site logged in' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await keepShot(page, '01-first-view');
   const totp = await settle(page);
@@ -98,7 +98,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
 
   // It was watched without a touch of that page.
   await page.getByRole('heading', { name: 'Logged in', exact: true }).waitFor();
-  await page.getByText('will log in again by itself', { exact: false }).waitFor();
+  await page.getByText('will log in again automatically', { exact: false }).waitFor();
   await page.getByRole('listitem').filter({ hasText: 'Login' }).getByText('logged in').waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await keepShot(page, '10-logged-in');
@@ -112,7 +112,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   await nextDay.page.getByRole('link', { name: '1 logged in' }).click();
   await nextDay.page.getByRole('link', { name: practice.domain }).click();
   await nextDay.page.getByRole('button', { name: 'Check now' }).click();
-  await nextDay.page.getByRole('heading', { name: 'Needs a person: the site refused what is stored' }).waitFor();
+  await nextDay.page.getByRole('heading', { name: 'Needs a person: the site rejected the stored details' }).waitFor();
   await keepShot(nextDay.page, '11-checked');
   await whyIsTold(nextDay.page);
   await nextDay.leave();
@@ -121,7 +121,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
 /** Signs in by password and authenticator. The code that the set-up took is not taken again; the next one is, a little early. */
 async function signIn(page: Page, totp: TOTP): Promise<void> {
   await page.goto(`${on.baseUrl}/console`);
-  await page.getByLabel('E-mail address').fill(EMAIL);
+  await page.getByLabel('Email address').fill(EMAIL);
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByLabel('Code from your authenticator app').fill(totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -132,19 +132,19 @@ async function whyIsTold(page: Page): Promise<void> {
   const { practice } = on;
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('link', { name: '1 needs a person' }).waitFor();
-  await page.getByRole('link', { name: /the site refused what is stored/ }).waitFor();
+  await page.getByRole('link', { name: /the site rejected the stored details/ }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await keepShot(page, '12-overview');
   await page.getByRole('link', { name: '1 needs a person' }).click();
-  const listed = page.getByRole('row', { name: /the site refused what is stored/ });
+  const listed = page.getByRole('row', { name: /the site rejected the stored details/ });
   await listed.waitFor();
   await keepShot(page, '13-list');
   await listed.getByRole('link', { name: practice.domain }).click();
   const what = page.locator('.what-to-do');
-  await what.getByText('The site refused the user name or the password.').waitFor();
+  await what.getByText('The site rejected the username or password.').waitFor();
   await what.getByText('Incorrect username or password.').waitFor();
-  await what.getByText(/enters what is valid now/).waitFor();
-  await page.getByRole('listitem').filter({ hasText: 'Login by itself' }).getByText('failed').waitFor();
+  await what.getByText(/enter the current details/).waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Automatic login' }).getByText('failed').waitFor();
   await page.getByRole('listitem').filter({ hasText: 'The site has ended the session.' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await keepShot(page, '14-why');

@@ -152,7 +152,7 @@ describe('a site that asks to set up an authenticator', () => {
     await person.asked();
     await person.give({ identifier: username, password });
     const pause = await person.asked();
-    expect(pause.choices).toMatchObject([{ id: 'keep_authenticator', label: 'Let Holdfast keep this authenticator' }]);
+    expect(pause.choices).toMatchObject([{ id: 'keep_authenticator', label: 'Let Holdfast store this authenticator' }]);
     expect(JSON.stringify(pause)).not.toMatch(/[A-Z2-7]{4} [A-Z2-7]{4}|[A-Z2-7]{32}/);
     await practice.refuseCodes(username, 1);
     await person.choose(({ id }) => id === 'keep_authenticator');

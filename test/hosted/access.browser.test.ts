@@ -27,8 +27,8 @@ const focused = (page: Page) =>
     return element?.getAttribute('aria-label') ?? element?.textContent.trim() ?? '';
   });
 
-describe('by keyboard alone', () => {
-  test('a whole login, the focus always where the next thing happens', async () => {
+describe('keyboard access', () => {
+  test('a whole login works, with the focus always at the next step', async () => {
     const { page } = visitor;
     const { keyboard } = page;
     await page.goto(site.link());
@@ -49,7 +49,7 @@ describe('by keyboard alone', () => {
     await expect.poll(() => focused(page)).toBe('Signing you in');
 
     site.flow.go(pause([], mfaChoices));
-    await expect.poll(() => focused(page)).toBe('How do you want to confirm it is you?');
+    await expect.poll(() => focused(page)).toBe('How do you want to confirm that it’s you?');
     await keyboard.press('Tab');
     await keyboard.press('Tab');
     await keyboard.press('Enter');
@@ -69,7 +69,7 @@ describe('by keyboard alone', () => {
     ]);
   });
 
-  test('a field left empty is named beside it and gets the focus; nothing is sent', async () => {
+  test('an empty field is marked and focused; nothing is sent', async () => {
     const { page } = visitor;
     site.flow.go(pause([username, password]));
     await page.goto(site.link());
@@ -101,8 +101,8 @@ describe('by keyboard alone', () => {
   });
 });
 
-describe('for a screen reader', () => {
-  test('the tree has one heading, labelled fields, buttons with names and a list of choices', async () => {
+describe('screen reader access', () => {
+  test('the tree has one heading, labeled fields, named buttons and a list of choices', async () => {
     const { page } = visitor;
     site.flow.go(pause([{ ...username, hint: 'As on your card' }, password], mfaChoices));
     await page.goto(site.link());
@@ -122,7 +122,7 @@ describe('for a screen reader', () => {
     expect(await page.locator(`#${described ?? ''}`).textContent()).toBe('As on your card');
   });
 
-  test('progress, the site’s error and the end are said politely', async () => {
+  test('progress, the site’s error and the end are announced politely', async () => {
     const { page } = visitor;
     const said = () => page.locator('[role=status].visually-hidden').textContent();
     await page.goto(site.link());
@@ -135,7 +135,7 @@ describe('for a screen reader', () => {
     await expect.poll(said).toContain('can now use your account');
   });
 
-  test('German for those who ask for it', async () => {
+  test('the page is in German for those who prefer it', async () => {
     const german = await visit(browser, { ...PHONE, locale: 'de-DE' });
     site.flow.go(pause([{ id: 'f', ref: 'username', type: 'identifier', reason: 'missing' }]));
     await german.page.goto(site.link());
@@ -145,7 +145,7 @@ describe('for a screen reader', () => {
     await german.context.close();
   });
 
-  test('without JavaScript a person is told so, and the link stays good', async () => {
+  test('without JavaScript the page says so, and the link stays valid', async () => {
     const plain = await visit(browser, { javaScriptEnabled: false });
     const link = site.link();
     await plain.page.goto(link);
@@ -158,8 +158,8 @@ describe('for a screen reader', () => {
   });
 });
 
-describe('for eyes and thumbs', () => {
-  test('what is touched is at least 44 pixels high', async () => {
+describe('touch and sight', () => {
+  test('touch targets are at least 44 pixels high', async () => {
     const phone = await visit(browser, PHONE);
     site.flow.go(pause([username, password, smsCode], mfaChoices));
     await phone.page.goto(site.link());
@@ -175,7 +175,7 @@ describe('for eyes and thumbs', () => {
     await phone.context.close();
   });
 
-  test('inputs bring the right keyboard and autofill, and never zoom the phone', async () => {
+  test('inputs use the right keyboard and autofill, and never zoom on phones', async () => {
     const { page } = visitor;
     site.flow.go(
       pause([username, password, smsCode], [], {

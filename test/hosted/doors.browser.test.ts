@@ -25,7 +25,7 @@ afterEach(async () => {
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
 describe('the link', () => {
-  test('the code leaves the address bar, the return addresses stay, and a reload goes on', async () => {
+  test('the code leaves the address bar, the return URLs stay, and a reload continues', async () => {
     const { page } = visitor;
     site.flow.go(pause([username, password]));
     await page.goto(site.link({ success_url: 'https://app.example.com/ok', error_url: 'https://app.example.com/no' }));
@@ -38,7 +38,7 @@ describe('the link', () => {
     await page.getByLabel('Email or username').waitFor();
   });
 
-  test('opened twice in one browser it goes on; in another it is no longer good', async () => {
+  test('works again in the browser that opened it first, but in no other', async () => {
     const { page } = visitor;
     site.flow.go(pause([username, password]));
     const link = site.link();
@@ -56,7 +56,7 @@ describe('the link', () => {
     await stranger.context.close();
   });
 
-  test('one that was never given out opens nothing, even for a browser that is in', async () => {
+  test('an unknown code is rejected, even in a browser with a session', async () => {
     const { page } = visitor;
     await page.goto(site.link());
     await heading(page, 'Finding the sign-in form');
@@ -68,12 +68,12 @@ describe('the link', () => {
     expect(page.url()).toContain('/login/conn1');
   });
 
-  test('without a code and without a cookie a person is told to get a fresh link', async () => {
+  test('without a code and a cookie, the page asks for a new link', async () => {
     await visitor.page.goto(`${site.url}/login/conn1`);
-    await heading(visitor.page, 'This page needs a fresh link');
+    await heading(visitor.page, 'This page needs a new link');
   });
 
-  test('a reload before the answer of the exchange came does not lock the person out', async () => {
+  test('a reload during the exchange does not lock the person out', async () => {
     const { page } = visitor;
     const { deps } = site.flow;
     const redeem = deps.exchange.bind(deps);
@@ -95,7 +95,7 @@ describe('the link', () => {
 });
 
 describe('several flows and tabs', () => {
-  test('two connections in one browser do not disturb each other', async () => {
+  test('two connections in one browser do not interfere', async () => {
     const other = await serve('conn2');
     const { page, context } = visitor;
     site.flow.go(pause([username]));
@@ -110,7 +110,7 @@ describe('several flows and tabs', () => {
     await other.close();
   });
 
-  test('what one tab answers, the other follows without a word of error', async () => {
+  test('an answer in one tab moves the other one on without an error', async () => {
     const { page, context } = visitor;
     site.flow.go(pause([username]));
     await page.goto(site.link());
@@ -128,7 +128,7 @@ describe('several flows and tabs', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('an answer to a question that is over moves on to the one that waits', async () => {
+  test('an answer to a past interaction moves on to the pending one', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     await page.goto(site.link());
@@ -145,7 +145,7 @@ describe('several flows and tabs', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('a state that overtakes the answer to a submit stays on the screen', async () => {
+  test("a state that arrives before the submit's response stays on screen", async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     await page.goto(site.link());
@@ -162,7 +162,7 @@ describe('several flows and tabs', () => {
     await heading(page, 'You are signed in');
   });
 
-  test('a newer flow never shows in the page of the old one', async () => {
+  test('a newer flow is never shown in the page of the old one', async () => {
     const { page } = visitor;
     await page.goto(site.link());
     await heading(page, 'Finding the sign-in form');
@@ -174,7 +174,7 @@ describe('several flows and tabs', () => {
     expect(await page.content()).not.toContain('secret-of-another');
   });
 
-  test('the tab of an old flow stays out when a new link is opened beside it', async () => {
+  test('the tab of an old flow stays ended when a new link is opened', async () => {
     const { page, context } = visitor;
     await page.goto(site.link());
     await heading(page, 'Finding the sign-in form');
@@ -187,7 +187,7 @@ describe('several flows and tabs', () => {
     await heading(second, 'Enter your password');
   });
 
-  test('a connection that was deleted ends the page', async () => {
+  test('deleting the connection ends the page', async () => {
     const { page } = visitor;
     await page.goto(site.link());
     await heading(page, 'Finding the sign-in form');

@@ -36,8 +36,8 @@ const submit = (cookie: string, body: unknown, headers: Record<string, string> =
     payload: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-describe('the page itself', () => {
-  test('is the same whether or not the connection exists, and a GET or HEAD uses nothing up', async () => {
+describe('the page', () => {
+  test('is the same whether or not the connection exists, and GET and HEAD have no side effects', async () => {
     const code = flow.code();
     const [known, unknown] = await Promise.all([
       app.inject(`/login/conn1?code=${code}`),
@@ -50,7 +50,7 @@ describe('the page itself', () => {
     expect((await exchange(code)).statusCode).toBe(200);
   });
 
-  test('carries the strict policy and is never kept, framed or sniffed', async () => {
+  test('has a strict policy and is never cached, framed or sniffed', async () => {
     const { headers, body } = await app.inject('/login/conn1');
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
@@ -69,7 +69,7 @@ describe('the page itself', () => {
     expect(body).not.toMatch(/<(script|link|img|iframe)[^>]+(src|href)="(?!data:image\/svg)/);
   });
 
-  test('passes on http(s) return addresses only, escaped', async () => {
+  test('passes on only http(s) return URLs, escaped', async () => {
     const page = async (query: Record<string, string>) =>
       (await app.inject({ url: '/login/conn1', query })).body.split('<head>')[0] ?? '';
     expect(await page({ success_url: 'javascript:alert(1)', error_url: 'data:text/html,x' })).not.toContain('data-');
@@ -95,7 +95,7 @@ describe('the page itself', () => {
 });
 
 describe('exchange', () => {
-  test('sets a cookie that only this connection reads, out of reach of scripts and other sites', async () => {
+  test('sets a cookie for this connection only, inaccessible to scripts and other sites', async () => {
     const answer = await exchange(flow.code());
     const cookie = String(answer.headers['set-cookie']);
     expect(cookie).toMatch(
@@ -104,7 +104,7 @@ describe('exchange', () => {
     expect(answer.body).not.toContain(cookie.split(/[=;]/)[1]);
   });
 
-  test('without https the prefix and Secure go, since browsers would refuse them', async () => {
+  test('omits the cookie prefix and Secure without https, since browsers would reject them', async () => {
     const plain = Fastify();
     const other = createScriptedFlow(() => 'http://localhost:8080');
     await plain.register(hostedPage, other.deps);
@@ -120,7 +120,7 @@ describe('exchange', () => {
     await plain.close();
   });
 
-  test('of many at once with one code, one gets in', async () => {
+  test('admits only one of many concurrent requests with one code', async () => {
     const code = flow.code();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => exchange(code, `attempt-${index}`.padEnd(20, '.'))),
@@ -129,7 +129,7 @@ describe('exchange', () => {
     expect(answers.filter(({ statusCode }) => statusCode === 410)).toHaveLength(49);
   });
 
-  test('the page that lost the answer may ask again, nobody else', async () => {
+  test('lets only the page that lost the response retry', async () => {
     const code = flow.code();
     const [first, again] = [await exchange(code), await exchange(code)];
     expect([first.statusCode, again.statusCode]).toEqual([200, 200]);
@@ -152,7 +152,7 @@ describe('exchange', () => {
 });
 
 describe('the cookie', () => {
-  test('opens the flow it was made for, and shows no more than the page needs', async () => {
+  test('opens its flow and shows no more than the page needs', async () => {
     const cookie = await enter();
     flow.go(pause([{ ...username, observed_selector: '#secret-selector' }, password]));
     const { statusCode, body } = await state(cookie);
@@ -160,7 +160,7 @@ describe('the cookie', () => {
     expect(body).not.toMatch(/brw_secret|live\.example|hidden-login|selector|profile_name":"/);
   });
 
-  test('opens nothing once a newer flow has begun, and submits nothing to it', async () => {
+  test('is rejected once a newer flow has started, for reads and submits', async () => {
     const cookie = await enter();
     flow.restart();
     const next = pause([password]);
@@ -171,7 +171,7 @@ describe('the cookie', () => {
     expect(flow.submitted).toEqual([]);
   });
 
-  test('is needed, whole, and not that of another connection', async () => {
+  test('is required, intact, and must belong to the connection', async () => {
     const cookie = await enter();
     expect((await state('')).statusCode).toBe(401);
     expect((await state(`${cookie}x`)).statusCode).toBe(401);
@@ -180,7 +180,7 @@ describe('the cookie', () => {
     expect(other.statusCode).toBe(401);
   });
 
-  test('does nothing for another site', async () => {
+  test('is rejected for requests from other sites', async () => {
     const cookie = await enter();
     expect((await state(cookie, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403);
     expect((await state(cookie, { 'x-holdfast-page': '' })).statusCode).toBe(403);
@@ -191,7 +191,7 @@ describe('the cookie', () => {
 });
 
 describe('submit', () => {
-  test('passes the canonical form on, and nothing else', async () => {
+  test('forwards the canonical body and nothing else', async () => {
     const cookie = await enter();
     const asked = pause([password]);
     flow.go(asked);
@@ -204,13 +204,13 @@ describe('submit', () => {
     expect(flow.submitted).toEqual([good]);
   });
 
-  test('never gives back what was sent', async () => {
+  test('never echoes what was sent', async () => {
     const cookie = await enter();
     const { body } = await submit(cookie, { interaction_id: 'i', field_values: { a: 7 }, 'hunter2-key': 'hunter2' });
     expect(body).not.toContain('hunter2');
   });
 
-  test('an unforeseen fault says nothing of itself', async () => {
+  test('hides the details of unexpected errors', async () => {
     const cookie = await enter();
     flow.onSubmit = () => {
       throw new Error('password hunter2 broke the vault');
@@ -221,7 +221,7 @@ describe('submit', () => {
   });
 });
 
-describe('the page of the site', () => {
+describe("the screencast of the site's page", () => {
   const hands = (cookie: string, actions: unknown, headers: Record<string, string> = {}) =>
     app.inject({
       method: 'POST',
@@ -235,7 +235,7 @@ describe('the page of the site', () => {
 
   const actsOnPage = () => ({ ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION' as const, actsOnPage: true });
 
-  test('is shown to the person of the flow alone, while the flow waits for it, and ends with the step', async () => {
+  test("is shown only to the flow's person while the flow is waiting for it, and ends with the step", async () => {
     const cookie = await enter();
     expect((await picture(cookie)).statusCode).toBe(404);
     flow.pictures = 'event: frame\ndata: {}\n\n';
@@ -258,7 +258,7 @@ describe('the page of the site', () => {
     }
   });
 
-  test('is nothing to anybody else, nor to the person of an older flow', async () => {
+  test('is hidden from everyone else, and from the person of an older flow', async () => {
     const cookie = await enter();
     flow.go(actsOnPage());
     expect((await picture('')).statusCode).toBe(401);
@@ -274,7 +274,7 @@ describe('the page of the site', () => {
     expect(flow.watching).toBe(0);
   });
 
-  test('takes what hands do, and nothing else', async () => {
+  test('accepts input actions and nothing else', async () => {
     const cookie = await enter();
     flow.go({ ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION', actsOnPage: true });
     const keys = [

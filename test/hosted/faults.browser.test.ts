@@ -24,8 +24,8 @@ afterEach(async () => {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-describe('a network that fails', () => {
-  test('a stream that is cut is resumed after the last state that was seen, without redrawing', async () => {
+describe('an unreliable network', () => {
+  test('a broken stream resumes after the last seen state without redrawing', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     await page.goto(site.link());
@@ -40,7 +40,7 @@ describe('a network that fails', () => {
     await heading(page, 'Enter your code');
   });
 
-  test('a service that stays away is said, tried again, and said to be back', async () => {
+  test('an outage is announced, retried, and its end announced', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     await page.goto(site.link());
@@ -61,10 +61,10 @@ describe('a network that fails', () => {
     site.flow.go(pause([smsCode]));
     await heading(page, 'Enter your code');
     await expect.poll(() => page.locator('.banner').isVisible()).toBe(false);
-    await expect.poll(() => said.evaluate((texts) => texts.join(' '))).toContain('Connected again.');
+    await expect.poll(() => said.evaluate((texts) => texts.join(' '))).toContain('Reconnected.');
   });
 
-  test('offline is said at once; what was typed stays, and can be sent again later', async () => {
+  test('going offline is announced at once; typed text is kept and can be sent later', async () => {
     const { page, context } = visitor;
     site.flow.go(pause([username, password]));
     await page.goto(site.link());
@@ -81,7 +81,7 @@ describe('a network that fails', () => {
     expect(site.flow.submitted).toHaveLength(1);
   });
 
-  test('a submit whose answer is lost can be sent again, and moves on without an error', async () => {
+  test('a submit whose response was lost can be repeated without an error', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     await page.goto(site.link());
@@ -102,7 +102,7 @@ describe('a network that fails', () => {
     await heading(page, 'Enter your password');
   });
 
-  test('on a slow network a second press sends nothing twice', async () => {
+  test('a second press on a slow network sends nothing twice', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     let accept = (): void => undefined;
@@ -121,7 +121,7 @@ describe('a network that fails', () => {
     expect(site.flow.submitted).toHaveLength(1);
   });
 
-  test('a page opened while the service is away gets in once it is back', async () => {
+  test('a page opened during an outage enters once the service is back', async () => {
     const { page } = visitor;
     await page.route('**/exchange', (route) => route.fulfill({ status: 502, body: 'bad gateway' }));
     await page.goto(site.link());
@@ -130,7 +130,7 @@ describe('a network that fails', () => {
     await heading(page, 'Finding the sign-in form');
   });
 
-  test('a refusal that can pass says so and leaves the form as it was', async () => {
+  test('a transient rejection is shown and leaves the form unchanged', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
     site.flow.onSubmit = () => {
@@ -139,17 +139,17 @@ describe('a network that fails', () => {
     await page.goto(site.link());
     await page.getByLabel('Email or username').fill('ada');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('alert').getByText('Too many tries').waitFor();
+    await page.getByRole('alert').getByText('Too many attempts').waitFor();
     site.flow.onSubmit = () => undefined;
     await page.getByRole('button', { name: 'Continue' }).click();
     await heading(page, 'Signing you in');
   });
 });
 
-describe('the time left', () => {
+describe('the countdown', () => {
   const inSeconds = (seconds: number) => ({ flow_expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
 
-  test('is shown as minutes and seconds, and spoken when a minute is left', async () => {
+  test('is shown as minutes and seconds and announced when a minute is left', async () => {
     const { page } = visitor;
     site.flow.go(inSeconds(63));
     await page.goto(site.link());
@@ -160,7 +160,7 @@ describe('the time left', () => {
     await page.getByRole('status').getByText('One minute left').waitFor();
   });
 
-  test('when it runs out the page asks, and shows the end that the server tells', async () => {
+  test('when it runs out, the page refetches the state and shows the end', async () => {
     const { page } = visitor;
     site.flow.go(inSeconds(3));
     await page.goto(site.link());

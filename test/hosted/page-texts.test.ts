@@ -4,11 +4,11 @@ import { EN } from '../../api/hosted/page/words-en.ts';
 import { FlowErrorCode } from '../../contract/connections.ts';
 
 describe('words', () => {
-  test('every error code has a text of its own', () => {
+  test('every error code has its own text', () => {
     expect(Object.keys(EN.failure).sort()).toEqual([...FlowErrorCode.options].sort());
   });
 
-  test('German has the places that English has, but for those it says otherwise', () => {
+  test('German texts have the same placeholders as English ones', () => {
     const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).sort();
     const pairs = (english: object, german: object): [string, string, string][] =>
       Object.entries(english).flatMap(([key, value]: [string, unknown]) => {

@@ -34,7 +34,7 @@ describe('acceptReturnUrl', () => {
     expect(acceptReturnUrl(value)).toBe(href);
   });
 
-  test('whatever it takes leads by http or https', () => {
+  test('accepts only http and https URLs', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()), (value) => {
         const accepted = acceptReturnUrl(value);
@@ -45,19 +45,19 @@ describe('acceptReturnUrl', () => {
 });
 
 describe('withParams', () => {
-  test('keeps the query as it is spelled, and the fragment', () => {
+  test("keeps the query's encoding and the fragment", () => {
     expect(withParams('https://a.example/x?q=a%20b&empty&list=1&list=2#part', { domain: 'd' })).toBe(
       'https://a.example/x?q=a%20b&empty&list=1&list=2&domain=d#part',
     );
   });
 
-  test('a name of ours that is there already is replaced', () => {
+  test('replaces parameters of ours that are already there', () => {
     expect(withParams('https://a.example/?code=x&%63ode=y&keep=1', { code: 'flow_expired' })).toBe(
       'https://a.example/?keep=1&code=flow_expired',
     );
   });
 
-  test('any value arrives as it was', () => {
+  test('preserves any value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
         const url = new URL(withParams('https://a.example/?x=1#f', { message: value }));

@@ -68,8 +68,8 @@ describe("a site's words", () => {
   });
 });
 
-describe('the policy', () => {
-  test('stops what a fault of ours would let in', async () => {
+describe('the content security policy', () => {
+  test('contains an injection that our own bug would allow', async () => {
     const { page } = visitor;
     await page.goto(site.link());
     const blocked = await page.evaluate(async (elsewhere) => {
@@ -98,7 +98,7 @@ describe('the policy', () => {
     expect(blocked.violations).toEqual(expect.arrayContaining(['img-src', 'style-src-elem', 'connect-src']));
   });
 
-  test('nobody can frame the page', async () => {
+  test('prevents framing', async () => {
     const { page } = visitor;
     await page.goto(`${site.url}/app/frame`);
     await page.evaluate((src) => {
@@ -112,7 +112,7 @@ describe('the policy', () => {
     expect(await framed()?.content()).not.toContain('id="page"');
   });
 
-  test('the page asks no other origin for anything', async () => {
+  test('prevents requests to other origins', async () => {
     const { page } = visitor;
     const origins = new Set<string>();
     page.on('request', (request) => {
@@ -126,7 +126,7 @@ describe('the policy', () => {
 });
 
 describe('secrets', () => {
-  test('a password is in no address, storage, history, cookie or element after it was sent', async () => {
+  test('a sent password remains in no address, storage, history, cookie or element', async () => {
     const { page, context } = visitor;
     site.flow.go(pause([username, password]));
     await page.goto(site.link());
@@ -171,14 +171,14 @@ async function ledAway(page: Page, withinMs: number): Promise<boolean> {
   return left.length > 0;
 }
 
-describe('the way back', () => {
+describe('the return URL', () => {
   const FAILED: Change = {
     flow_status: 'FAILED',
     error_code: 'credentials_invalid',
     error_message: 'The site refused.',
   };
 
-  test('after a failure the code and the message go along, after time to read', async () => {
+  test('a failure is passed on with code and message, after time to read', async () => {
     const { page, complaints } = visitor;
     await stopClock(page);
     site.flow.go(FAILED);
@@ -193,7 +193,7 @@ describe('the way back', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('nobody is taken anywhere who wants to stay', async () => {
+  test('the redirect can be canceled', async () => {
     const { page } = visitor;
     await stopClock(page);
     site.flow.go({ flow_status: 'SUCCESS' });
@@ -204,7 +204,7 @@ describe('the way back', () => {
     expect(page.url()).toBe(`${site.url}/app/done?profile_name=ada&domain=shop.example.com`);
   });
 
-  test('the automatic way leaves no step to come back to', async () => {
+  test('the automatic redirect leaves no history entry', async () => {
     const { page } = visitor;
     await page.goto(`${site.url}/app/start`);
     site.flow.go({ flow_status: 'SUCCESS' });
@@ -226,7 +226,7 @@ describe('the way back', () => {
     },
   );
 
-  test('an address that was put into the document behind the server is checked again', async () => {
+  test('a return URL injected into the document is validated again', async () => {
     const { page } = visitor;
     await page.addInitScript(() => {
       document.addEventListener('DOMContentLoaded', () => undefined);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { ConnectionSubmit, ManagedAuth } from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { FocusedControl } from '../../contract/screencast.ts';
-import type { HandAction, HostedPageDeps, HostedState, StatesRequest } from '../../api/hosted/deps.ts';
+import type { InputAction, HostedPageDeps, HostedState, StatesRequest } from '../../api/hosted/deps.ts';
 
 /** What a test changes of a state; the rest is a flow that has just begun. */
 export type Change = Partial<ManagedAuth> & Partial<Pick<HostedState, 'formNotice' | 'actsOnPage'>>;
@@ -14,7 +14,7 @@ export interface ScriptedFlow {
   readonly id: string;
   readonly deps: HostedPageDeps;
   /** What was done on the page's picture, in order. */
-  readonly done: HandAction[];
+  readonly done: InputAction[];
   /** What a stream of pictures says before it waits for its end. */
   pictures: string;
   /** How many streams of pictures are open. */
@@ -144,13 +144,13 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
       verify: async (jwt) => tokens.get(jwt) ?? null,
       read: async () => state,
       states,
-      pictures: async (_session, signal) => {
+      screencast: async (_session, signal) => {
         if (state?.actsOnPage !== true) throw new HoldfastError('not_found', 'no page is shown');
         scripted.watching += 1;
         signal.addEventListener('abort', () => (scripted.watching -= 1), { once: true });
         return Readable.from(picturesUntil(signal));
       },
-      act: async (_session, actions) => {
+      sendInput: async (_session, actions) => {
         scripted.done.push(...actions);
         return scripted.focus;
       },

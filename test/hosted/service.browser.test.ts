@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('the page that the real service serves carries a login through its store to the end', async () => {
+test('the page of the real service completes a login through its store', async () => {
   const { call, connections, store } = fixture();
   const created = await call('POST', '/auth/connections', { domain: 'shop.example', profile_name: 'ann' });
   const { id } = created.json<{ id: string }>();
@@ -51,7 +51,7 @@ test('the page that the real service serves carries a login through its store to
   await context.close();
 });
 
-test('the public document does not list what only the page calls', async () => {
+test("the public API document omits the page's own endpoints", async () => {
   const { paths } = (await fixture().call('GET', '/openapi.json')).json<{ paths: object }>();
   expect(Object.keys(paths).filter((path) => path.startsWith('/login'))).toEqual([]);
 });

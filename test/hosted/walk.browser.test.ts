@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('a login from the link to the end', () => {
-  test('user, password, a second factor, and back to the app with profile and domain', async () => {
+  test('user, password and second factor, then back to the app with profile and domain', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link({ success_url: `${site.url}/app/done?a=1%202&profile_name=old#top` }));
@@ -53,7 +53,7 @@ describe('a login from the link to the end', () => {
     expect(page.url()).toBe(`${site.url}/app/done?a=1%202&profile_name=ada&domain=shop.example.com#top`);
   });
 
-  test('a form that is not the right one gives way to the next, and after the last the first is named as such', async () => {
+  test('a wrong form is replaced by the next one, and by the first again after the last', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link());
@@ -63,16 +63,16 @@ describe('a login from the link to the end', () => {
     await page.getByRole('heading', { name: 'Finding the sign-in form' }).waitFor();
     expect(flow.submitted.at(-1)).toMatchObject({ wrong_form: true });
     flow.go({ ...pause([username]), formNotice: 'another_form' });
-    await page.getByText('Here is another sign-in form of shop.example.com.').waitFor();
+    await page.getByText('Here is another sign-in form on shop.example.com.').waitFor();
     flow.go({ ...pause([username, password]), formNotice: 'first_form_again' });
-    await page.getByText('There is no further sign-in form at shop.example.com.').waitFor();
+    await page.getByText('shop.example.com has no other sign-in form.').waitFor();
     // What follows the right form is no form to choose.
     flow.go(pause([smsCode]));
     await page.getByLabel('Verification code').waitFor();
     expect(await pass.count()).toBe(0);
   });
 
-  test('a refused password is said beside its field, with the name kept and the password gone', async () => {
+  test('a rejected password is shown at its field, keeping the username but not the password', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link());
@@ -93,7 +93,7 @@ describe('a login from the link to the end', () => {
     expect(await page.title()).toMatch(/^Error: /);
   });
 
-  test('a confirmation elsewhere shows what to do, and goes on by itself', async () => {
+  test('a confirmation elsewhere shows what to do and continues automatically', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link());
@@ -110,8 +110,8 @@ describe('a login from the link to the end', () => {
   });
 });
 
-describe('the picture of the site’s page', () => {
-  test('takes a phone’s keyboard, two fingers and nothing more once the step is over', async () => {
+describe('the screencast of the site’s page', () => {
+  test('accepts a phone’s keyboard and two-finger scrolling, and nothing once the step is over', async () => {
     const { page, context } = visitor;
     const { flow } = site;
     const onPage = { ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION' as const, actsOnPage: true };
@@ -132,7 +132,7 @@ describe('the picture of the site’s page', () => {
     const box = await canvas.boundingBox();
     if (box === null) throw new Error('no picture');
     const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    const keys = page.getByLabel('Keys for the page of the site');
+    const keys = page.getByLabel('Keyboard input for the site’s page');
 
     // Nothing that types has the focus there: no keyboard comes up but by its button.
     flow.focus = { kind: 'none' };

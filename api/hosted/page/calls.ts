@@ -1,28 +1,31 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { FocusedControl } from '../../../contract/screencast.ts';
-import type { HandAction } from '../deps.ts';
+import type { InputAction } from '../deps.ts';
 import type { FlowView } from '../view.ts';
 
-/** What came of a call: its answer, the code of a refusal, or no answer at all (`offline`). */
+/** Outcome of a call: its response, an error code, or no response at all (`offline`). */
 export type Outcome<Value> =
   | { kind: 'ok'; value: Value }
-  | { kind: 'refused'; status: number; code: string }
+  | { kind: 'rejected'; status: number; code: string }
   | { kind: 'offline' };
 
-/** What a person gave at one pause. */
+/** A person's answer to one interaction. */
 export interface Answer {
   interaction_id: string;
   field_values?: Record<string, string>;
   selected_choice_id?: string;
-  /** The form is not the right one. */
+  /** Reports that this is not the right form. */
   wrong_form?: true;
 }
 
-/** How long one call may take, in milliseconds; a slow phone network is still within it. */
+/** Timeout of a call in milliseconds, generous enough for a slow phone network. */
 const CALL_TIMEOUT_MS = 30_000;
-/** Our own header (same-origin.ts). */
+/** Longest silence on a stream before it counts as dead, in milliseconds: the server sends a heartbeat every 15 s. */
+const STREAM_SILENCE_MS = 40_000;
+/** Marks requests as our own (see api/cross-origin.ts). */
 const HEADERS = { 'x-holdfast-page': '1' };
 
-/** The page's endpoints lie below its own path, wherever the installation is mounted. */
+/** The page's endpoints are below its own path, wherever the installation is mounted. */
 export function endpoint(name: 'exchange' | 'state' | 'events' | 'submit' | 'picture' | 'hands'): string {
   return `${location.pathname.replace(/\/+$/, '')}/${name}`;
 }
@@ -35,26 +38,55 @@ export function readState(): Promise<Outcome<FlowView>> {
   return call('state', { method: 'GET' });
 }
 
-/** Sends an answer. Nothing of it is kept here; whoever calls it clears the inputs once it is accepted. */
+/** Sends an answer. The caller clears the inputs once it is accepted. */
 export function submitAnswer(answer: Answer): Promise<Outcome<unknown>> {
   return call('submit', { method: 'POST', body: JSON.stringify(answer) });
 }
 
 /**
- * Does on the site's page what was done on its picture, and answers what has the keyboard there since (null: as before). What does
- * not arrive is seen: the picture stays as it is.
+ * Sends input to the site's page and returns the control that has the focus afterwards (null: unchanged). Failures need no
+ * handling: the screencast shows that nothing happened.
  */
-export function doOnPage(actions: HandAction[]): Promise<Outcome<{ focus: FocusedControl | null }>> {
+export function sendInput(actions: InputAction[]): Promise<Outcome<{ focus: FocusedControl | null }>> {
   return call('hands', { method: 'POST', body: JSON.stringify({ actions }) });
 }
 
-/** Opens an event stream. The caller reads the body; a status other than 200 is its to judge. */
+/** Opens an event stream. The caller reads the body and handles statuses other than 200. */
 export function openStream(
   name: 'events' | 'picture',
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Response> {
   return fetch(endpoint(name), { headers: { ...HEADERS, ...headers }, cache: 'no-store', signal });
+}
+
+/** Reads server-sent events until the stream ends. `onData` is called before each read. Rejects if the connection breaks. */
+export async function readEvents(
+  response: Response,
+  onData: () => void,
+  onEvent: (event: EventSourceMessage) => void,
+): Promise<void> {
+  if (response.body === null) throw new Error('no body');
+  const parser = createParser({ onEvent });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    onData();
+    const { value, done } = await reader.read();
+    if (done) return;
+    parser.feed(value);
+  }
+}
+
+/** Calls `onTimeout` if it is not fed for too long. */
+export function createWatchdog(onTimeout: () => void): { feed: () => void; stop: () => void } {
+  let timer = setTimeout(onTimeout, STREAM_SILENCE_MS);
+  return {
+    feed() {
+      clearTimeout(timer);
+      timer = setTimeout(onTimeout, STREAM_SILENCE_MS);
+    },
+    stop: () => clearTimeout(timer),
+  };
 }
 
 async function call<Value>(
@@ -72,9 +104,9 @@ async function call<Value>(
       signal: timeout.signal,
     });
     const body: unknown = await response.json().catch(() => null);
-    // Our own server's answer, of the type it shares with this page (view.ts).
+    // Trusted: our own server shares the type (view.ts).
     if (response.ok && body !== null) return { kind: 'ok', value: body as Value };
-    return { kind: 'refused', status: response.status, code: codeOf(body) };
+    return { kind: 'rejected', status: response.status, code: codeOf(body) };
   } catch {
     return { kind: 'offline' };
   } finally {

@@ -1,9 +1,9 @@
-/** Attributes by name; `true` sets an empty one, `false`, `null` and `undefined` set none. */
+/** Attributes by name; `true` sets an empty one; `false`, `null` and `undefined` set none. */
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
-/** What an element may hold: elements, and texts (a site's words among them), which never become markup. */
+/** Children of an element: nodes, and texts (including the site's), which never become markup. */
 export type Child = Node | string | null | undefined | false;
 
-/** Makes an element. The one way this page makes any, so that no string is ever read as markup. */
+/** Creates an element. The only way this page does, so that no string is ever parsed as markup. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
@@ -15,7 +15,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Makes an SVG element that is decoration: hidden from assistive technology. */
+/** Creates a decorative SVG element, hidden from assistive technology. */
 export function svg(attributes: Attributes, ...paths: string[]): SVGSVGElement {
   const ns = 'http://www.w3.org/2000/svg';
   const element = document.createElementNS(ns, 'svg');
@@ -40,12 +40,12 @@ function append(element: Element, children: Child[]): void {
   for (const child of children) if (child !== null && child !== undefined && child !== false) element.append(child);
 }
 
-/** A sentence with one part emphasized: `{domain}` in `template` becomes a `<bdi class=…>` of `value`. */
+/** A sentence with one part emphasized: `{domain}` in `template` becomes a `<bdi class=…>` with `value`. */
 export function emphasize(template: string, value: string, className = 'name'): Node[] {
   const parts = template.split('{domain}');
   return parts.flatMap((part, index) => {
     const text = document.createTextNode(part);
-    // `bdi` keeps a right-to-left name from turning the sentence around it.
+    // `bdi` isolates right-to-left names.
     return index === 0 ? [text] : [h('bdi', { class: className }, value), text];
   });
 }

@@ -1,26 +1,26 @@
 import { exchange, readState, type Outcome } from './calls.ts';
 import type { FlowView } from '../view.ts';
 
-/** How a person got in, or why not. */
+/** How entering the page went. */
 export type Entry =
-  | { kind: 'in'; view: FlowView }
-  | { kind: 'out'; why: 'used' | 'unknown' | 'none' | 'replaced' }
+  | { kind: 'entered'; view: FlowView }
+  | { kind: 'rejected'; why: 'used' | 'unknown' | 'none' | 'replaced' }
   | { kind: 'offline' };
 
-/** The code on its way, kept in the history entry alone, so that a reload before the answer came can go on. */
+/** A code being exchanged. Kept in the history entry only, so that a reload before the response can continue. */
 interface Pending {
   code: string;
   attempt: string;
 }
 
 /**
- * Takes the code out of the address bar at once and keeps it in this history entry until it has been exchanged.
- * To be called first of all.
+ * Removes the code from the address bar and keeps it in this history entry until it has been exchanged. Must be called before
+ * anything else.
  */
-export function takeCode(): Pending | null {
+export function consumeCode(): Pending | null {
   const url = new URL(location.href);
   const code = url.searchParams.get('code');
-  if (code === null) return pendingOf(history.state);
+  if (code === null) return readPending(history.state);
   url.searchParams.delete('code');
   const pending: Pending = { code, attempt: randomText() };
   history.replaceState({ holdfast: pending }, '', url.pathname + url.search + url.hash);
@@ -28,35 +28,35 @@ export function takeCode(): Pending | null {
 }
 
 /**
- * Gets in: by the code when there is one, else by the cookie of an earlier visit. A code that was used already does not
- * lock out the browser that used it. One that was never given out opens nothing, whatever the cookie says.
+ * Enters with the code if there is one, else with the cookie of an earlier visit. The browser that redeemed a code may come back
+ * with it; an unknown code is rejected whatever the cookie says.
  */
 export async function enter(pending: Pending | null): Promise<Entry> {
-  if (pending === null) return judge(await readState(), 'none');
+  if (pending === null) return toEntry(await readState(), 'none');
   const outcome = await exchange(pending.code, pending.attempt);
   if (outcome.kind === 'offline') return { kind: 'offline' };
   if (outcome.kind === 'ok') forgetCode();
-  if (outcome.kind === 'refused' && outcome.status === 410) {
+  if (outcome.kind === 'rejected' && outcome.status === 410) {
     forgetCode();
-    return judge(await readState(), 'used');
+    return toEntry(await readState(), 'used');
   }
-  return judge(outcome, 'unknown');
+  return toEntry(outcome, 'unknown');
 }
 
-function judge(outcome: Outcome<FlowView>, without: 'used' | 'unknown' | 'none'): Entry {
+function toEntry(outcome: Outcome<FlowView>, without: 'used' | 'unknown' | 'none'): Entry {
   if (outcome.kind === 'offline') return { kind: 'offline' };
-  if (outcome.kind === 'ok') return { kind: 'in', view: outcome.value };
+  if (outcome.kind === 'ok') return { kind: 'entered', view: outcome.value };
   if (outcome.status >= 500 || outcome.status === 429) return { kind: 'offline' };
-  if (outcome.status === 404) return { kind: 'out', why: 'unknown' };
-  if (outcome.status === 410 && without === 'none') return { kind: 'out', why: 'replaced' };
-  return { kind: 'out', why: without };
+  if (outcome.status === 404) return { kind: 'rejected', why: 'unknown' };
+  if (outcome.status === 410 && without === 'none') return { kind: 'rejected', why: 'replaced' };
+  return { kind: 'rejected', why: without };
 }
 
 function forgetCode(): void {
   history.replaceState(null, '');
 }
 
-function pendingOf(state: unknown): Pending | null {
+function readPending(state: unknown): Pending | null {
   if (typeof state !== 'object' || state === null || !('holdfast' in state)) return null;
   const { holdfast } = state;
   if (typeof holdfast !== 'object' || holdfast === null || !('code' in holdfast) || !('attempt' in holdfast))

@@ -1,33 +1,30 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { FlowView } from '../view.ts';
-import { openStream } from './calls.ts';
-import { createWatchdog, readEvents } from './event-reader.ts';
+import { createWatchdog, openStream, readEvents } from './calls.ts';
 
-/** Longest silence on an open stream before it counts as dead, in milliseconds: the server speaks every 15 s. */
-const SILENCE_MS = 40_000;
-/** Waits between attempts, in milliseconds; the last one repeats. */
+/** Delays between attempts in milliseconds; the last one repeats. */
 const BACKOFF_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000] as const;
 
-/** What the follower tells. */
+/** Callbacks of a follower. */
 export interface FollowHandlers {
   state(view: FlowView): void;
-  /** A newer flow has taken this one's place. */
+  /** A newer flow has started. */
   replaced(): void;
-  /** The server refuses this browser: the session is over (401), gone (410) or the connection is (404). */
-  refused(status: number): void;
+  /** The server rejects this browser: the session has expired (401), was replaced (410) or the connection is gone (404). */
+  rejected(status: number): void;
   link(state: 'up' | 'down'): void;
 }
 
 /** A running subscription. */
 export interface Follower {
-  /** Tries again at once: the network or the person has come back. */
-  hurry(): void;
+  /** Reconnects at once, after the network or the person has come back. */
+  reconnect(): void;
   stop(): void;
 }
 
 /**
- * Follows the flow by server-sent events, for as long as it runs. It comes back with `Last-Event-ID` after every loss,
- * waiting longer each time. It is fetch and not EventSource, which hides the status of a refusal.
+ * Follows the flow with server-sent events while it runs. Reconnects with `Last-Event-ID` after every loss, with backoff. Uses
+ * fetch because EventSource hides the status of a rejection.
  */
 export function follow(handlers: FollowHandlers): Follower {
   let lastEventId: number | null = null;
@@ -52,7 +49,7 @@ export function follow(handlers: FollowHandlers): Follower {
   const connectOnce = async () => {
     connection = new AbortController();
     const { signal } = connection;
-    const watchdog = createWatchdog(SILENCE_MS, () => connection.abort());
+    const watchdog = createWatchdog(() => connection.abort());
     try {
       const response = await openStream(
         'events',
@@ -61,7 +58,7 @@ export function follow(handlers: FollowHandlers): Follower {
       );
       if ([401, 404, 410].includes(response.status)) {
         stop();
-        handlers.refused(response.status);
+        handlers.rejected(response.status);
         return;
       }
       if (!response.ok) throw new Error(`status ${response.status}`);
@@ -82,7 +79,7 @@ export function follow(handlers: FollowHandlers): Follower {
       if (isStopped()) return;
       const wait = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 15_000;
       failures += 1;
-      // One clean end is no loss: streams have a lifetime. The person hears of the second failure.
+      // A single clean end is expected: streams have a lifetime. Only the second failure is reported.
       if (failures > 1) handlers.link('down');
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -99,9 +96,9 @@ export function follow(handlers: FollowHandlers): Follower {
 
   void run();
   return {
-    hurry() {
+    reconnect() {
       failures = 0;
-      // An open stream may be dead without knowing it; to resume a living one costs one request.
+      // An open stream may be dead without knowing; resuming a live one costs one request.
       connection.abort();
       wake();
     },

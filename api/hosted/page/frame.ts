@@ -2,31 +2,31 @@ import { h } from './dom.ts';
 import { icon } from './icons.ts';
 import { words } from './words.ts';
 
-/** One screen of the page: what replaces the last one, and where the focus goes. */
+/** One screen of the page. */
 export interface Screen {
-  /** Names what is shown: a screen of the same key is not drawn again, so nothing typed is lost. */
+  /** Identifies the content: a screen with the same key is not rendered again, so typed text is kept. */
   key: string;
   content: HTMLElement;
-  /** Said politely when the screen appears, beside what the focus makes a screen reader say. May be empty. */
+  /** Announced when the screen appears, in addition to what a screen reader reads at the focus. May be empty. */
   announcement: string;
-  /** Where the keyboard goes on; the heading when it is not given. */
+  /** Element to focus; the heading by default. */
   focus?: HTMLElement;
-  /** For the tab's title. */
+  /** Title of the tab. */
   title: string;
-  /** Shows the site and the time left above the screen. */
+  /** The site shown above the screen; null for none. */
   site: string | null;
 }
 
 /** The parts that stay while screens change. */
 export interface Frame {
   show(screen: Screen): void;
-  /** The line about the network; null hides it. */
+  /** The network banner; null hides it. */
   banner(text: string | null): void;
   readonly announce: (text: string) => void;
   readonly timer: HTMLElement;
 }
 
-/** Builds the frame into the document. */
+/** Renders the frame into the document. */
 export function createFrame(root: HTMLElement): Frame {
   const timer = h('div', { class: 'timer', hidden: true });
   const site = h('div', { class: 'site', hidden: true });
@@ -45,8 +45,8 @@ export function createFrame(root: HTMLElement): Frame {
   let toSay: string[] = [];
   const announce = (text: string) => {
     if (text === '') return;
-    // What comes at one moment is said as one: a second text would cut off the first. And the region is emptied before,
-    // because the same text twice is only spoken again when it changes in between.
+    // Texts of one moment are announced as one: a second text would cut off the first. The region is emptied before, because a
+    // repeated text is only spoken if it changed in between.
     if (toSay.length === 0) {
       live.textContent = '';
       setTimeout(() => {
@@ -102,7 +102,7 @@ function siteHeader(domain: string): HTMLElement[] {
   ];
 }
 
-/** A heading that takes the focus when a screen appears. */
+/** A heading that is focused when its screen appears. */
 export function heading(text: string): HTMLHeadingElement {
   return h('h1', { tabindex: -1, class: 'heading' }, text);
 }

@@ -32,7 +32,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** A line icon in the text's color; decoration only, so whatever it means is also said in words. */
+/** A line icon in the text's color. Decoration only: its meaning is also given in words. */
 export function icon(name: IconName, className = 'icon'): SVGSVGElement {
   return svg({ class: className }, ...ICONS[name]);
 }

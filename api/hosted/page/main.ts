@@ -2,27 +2,27 @@ import { assertNever } from '../../../contract/assert-never.ts';
 import type { FlowView } from '../view.ts';
 import { readState, submitAnswer, type Answer } from './calls.ts';
 import { createCountdown } from './countdown.ts';
-import { enter, takeCode } from './entry.ts';
+import { enter, consumeCode } from './entry.ts';
 import { follow, type Follower } from './follow.ts';
 import { createFrame, type Screen } from './frame.ts';
-import { endScreen, outScreen, type OutReason } from './screens/end.ts';
+import { endScreen, rejectionScreen, type RejectionReason } from './screens/end.ts';
 import { openingScreen, progressScreen } from './screens/progress.ts';
-import { questionScreen, type RememberedNames } from './screens/question.ts';
+import { questionScreen, type RememberedUsernames } from './screens/question.ts';
 import { fill, words } from './words.ts';
 
-/** How long an answered pause may still be reported before it is asked again, in milliseconds. */
+/** How long an answered interaction may still be reported before it is shown again, in milliseconds. */
 const ANSWER_SETTLES_MS = 20_000;
-/** Waits between attempts to get in, in milliseconds; the last one repeats. */
+/** Delays between attempts to enter in milliseconds; the last one repeats. */
 const ENTRY_BACKOFF_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
-// 1. Before anything else: the code leaves the address bar.
-const pending = takeCode();
+// Before anything else: remove the code from the address bar.
+const pending = consumeCode();
 const root = document.getElementById('page');
 if (root) start(root);
 
 function start(page: HTMLElement): void {
   const frame = createFrame(page);
-  const names: RememberedNames = new Map();
+  const names: RememberedUsernames = new Map();
   let flow: string | null = null;
   let revision = -1;
   let shownInteraction: string | null = null;
@@ -32,19 +32,19 @@ function start(page: HTMLElement): void {
   const countdown = createCountdown(frame.timer, frame.announce, () => void refresh());
 
   frame.show(openingScreen());
-  void getIn();
+  void enterWithRetries();
 
-  async function getIn(): Promise<void> {
+  async function enterWithRetries(): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       const entry = await enter(pending);
-      if (entry.kind === 'out') {
-        leave(entry.why);
+      if (entry.kind === 'rejected') {
+        reject(entry.why);
         return;
       }
-      if (entry.kind === 'in') {
+      if (entry.kind === 'entered') {
         frame.banner(null);
         apply(entry.view);
-        if (!ended) beginFollowing();
+        if (!ended) startFollowing();
         return;
       }
       frame.banner(navigator.onLine ? words.stillTrying : words.offlineLine);
@@ -52,35 +52,35 @@ function start(page: HTMLElement): void {
     }
   }
 
-  function beginFollowing(): void {
+  function startFollowing(): void {
     follower = follow({
       state: apply,
-      replaced: () => leave('replaced'),
-      refused: (status) => leave(status === 410 ? 'replaced' : status === 404 ? 'unknown' : 'none'),
+      replaced: () => reject('replaced'),
+      rejected: (status) => reject(status === 410 ? 'replaced' : status === 404 ? 'unknown' : 'none'),
       link: (state) => frame.banner(state === 'up' ? null : navigator.onLine ? words.lostLine : words.offlineLine),
     });
-    window.addEventListener('online', () => follower?.hurry());
+    window.addEventListener('online', () => follower?.reconnect());
     window.addEventListener('offline', () => ended || frame.banner(words.offlineLine));
-    // A phone that slept has a dead stream and does not know it yet.
+    // After sleep, a phone has a dead stream and does not know it yet.
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState !== 'visible' || ended) return;
-      follower?.hurry();
+      follower?.reconnect();
       void refresh();
     });
   }
 
-  /** Takes the flow as it is now. States may come twice and by two ways; an older one changes nothing. */
+  /** Applies a state of the flow. States may arrive twice and out of order; older ones are ignored. */
   function apply(view: FlowView): void {
     if (ended || view.revision < revision) return;
     if (flow !== null && view.flow !== flow) {
-      leave('replaced');
+      reject('replaced');
       return;
     }
     flow = view.flow;
     revision = view.revision;
     shownInteraction = view.interaction_id;
     if (view.status !== 'IN_PROGRESS') {
-      close();
+      end();
       frame.show(endScreen(view, frame.announce));
       return;
     }
@@ -98,14 +98,14 @@ function start(page: HTMLElement): void {
       case 'AWAITING_INPUT':
       case 'AWAITING_EXTERNAL_ACTION':
         if (answered !== null && isSettling(view)) return progressAfter(answered.answer, view.domain);
-        if (asksNothing(view)) return progressScreen('submitting', view.domain);
-        return questionScreen(view, names, (answer) => ask(view.domain, answer));
+        if (isEmpty(view)) return progressScreen('submitting', view.domain);
+        return questionScreen(view, names, (answer) => submit(view.domain, answer));
       default:
         return assertNever(view.step);
     }
   }
 
-  /** True while a pause is still reported that was answered just now: asking it again would be a flicker. */
+  /** True while the interaction answered just now is still reported: showing it again would flicker. */
   function isSettling(view: FlowView): boolean {
     if (answered === null || view.interaction_id !== answered.answer.interaction_id) return false;
     const left = answered.at + ANSWER_SETTLES_MS - Date.now();
@@ -114,22 +114,22 @@ function start(page: HTMLElement): void {
     return left > 0;
   }
 
-  async function ask(domain: string, answer: Answer): Promise<string | null> {
+  async function submit(domain: string, answer: Answer): Promise<string | null> {
     const outcome = await submitAnswer(answer);
     if (outcome.kind === 'offline') return words.sendFailed;
     if (outcome.kind === 'ok') {
       answered = { answer, at: Date.now() };
-      // The next state may have overtaken this answer: then it is on the screen already.
+      // The next state may have arrived before this response: then it is already shown.
       if (!ended && shownInteraction === answer.interaction_id) frame.show(progressAfter(answer, domain));
       return null;
     }
     if (outcome.code === 'stale_interaction' || outcome.code === 'not_awaiting_input') {
-      // Another tab, or this one's lost request, has answered already: go on from there.
+      // Already answered by another tab or a lost request: continue from there.
       frame.announce(words.answeredElsewhere);
       return (await refresh()) ? null : words.sendFailed;
     }
     if ([401, 404, 410].includes(outcome.status)) {
-      leave(outcome.status === 410 ? 'replaced' : outcome.status === 404 ? 'unknown' : 'none');
+      reject(outcome.status === 410 ? 'replaced' : outcome.status === 404 ? 'unknown' : 'none');
       return null;
     }
     return outcome.status === 429 ? words.tooMany : fill(words.sendRefused, { domain });
@@ -138,17 +138,17 @@ function start(page: HTMLElement): void {
   async function refresh(): Promise<boolean> {
     const outcome = await readState();
     if (outcome.kind === 'ok') apply(outcome.value);
-    else if (outcome.kind === 'refused' && outcome.status === 410) leave('replaced');
+    else if (outcome.kind === 'rejected' && outcome.status === 410) reject('replaced');
     return outcome.kind === 'ok';
   }
 
-  function leave(why: OutReason): void {
+  function reject(why: RejectionReason): void {
     if (ended) return;
-    close();
-    frame.show(outScreen(why));
+    end();
+    frame.show(rejectionScreen(why));
   }
 
-  function close(): void {
+  function end(): void {
     ended = true;
     names.clear();
     follower?.stop();
@@ -172,7 +172,7 @@ function progressAfter({ wrong_form: isWrong }: Answer, domain: string): Screen 
   return progressScreen(isWrong === true ? 'discovering' : 'submitting', domain);
 }
 
-/** True for a pause with nothing to answer and nothing to do: only a faulty state looks so, and it passes. */
-function asksNothing(view: FlowView): boolean {
+/** True for an interaction without fields or choices: a transient inconsistency. */
+function isEmpty(view: FlowView): boolean {
   return view.step === 'AWAITING_INPUT' && view.fields.length + view.choices.length === 0;
 }

@@ -1,6 +1,6 @@
 import type { Words } from './words-en.ts';
 
-/** What the page says, in German. */
+/** German texts. */
 export const DE: Words = {
   title: 'Anmelden · Holdfast',
   errorTitle: 'Fehler: {title}',
@@ -111,8 +111,8 @@ export const DE: Words = {
   expiredHeading: 'Die Zeit ist um',
   expiredText:
     'Diese Anmeldung wurde nicht rechtzeitig abgeschlossen und deshalb beendet. Mit deinen Eingaben passiert nichts weiter.',
-  cancelledHeading: 'Anmeldung abgebrochen',
-  cancelledText: 'Die App hat diese Anmeldung beendet. Hier ist nichts mehr zu tun.',
+  canceledHeading: 'Anmeldung abgebrochen',
+  canceledText: 'Die App hat diese Anmeldung beendet. Hier ist nichts mehr zu tun.',
   usedHeading: 'Dieser Link gilt nicht mehr',
   usedText:
     'Er wurde schon benutzt, ist zu alt, oder die Anmeldung dahinter ist zu Ende. Ein Link gilt einmal, in dem Browser, der ihn zuerst geöffnet hat: Warst du das, mach dort weiter.',

@@ -46,7 +46,7 @@ function createMemory(opened: (url: URL) => void): OAuthClientProvider {
   };
 }
 
-it('an MCP client finds the way to a person by itself, and acts for them', async () => {
+it('lets an MCP client discover it and act for a person', async () => {
   const ann = await signedIn(fixture(), 'ann@example.com', 'operator');
   const opened: URL[] = [];
   const authProvider = createMemory((url) => opened.push(url));

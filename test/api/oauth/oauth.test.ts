@@ -71,7 +71,7 @@ const refusalOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('a program that acts for a person', () => {
-  it('registers itself, is let in, and is the person within what was allowed', async () => {
+  it('registers, is authorized, and acts as the person within its access', async () => {
     const { url, verifier, state } = await begin();
     const browser = new PersonsBrowser(ann.cookie);
     const page = await browser.open(await browser.consentOf(url));
@@ -95,7 +95,7 @@ describe('a program that acts for a person', () => {
     expect(await statusOf(tokens.access_token, '/org/api_keys', key)).toBe(403);
   });
 
-  it('that may only read changes nothing, and one of a project sees no other', async () => {
+  it('cannot write with read access, and sees only its own project', async () => {
     const { store } = fixture();
     const project = await store.projects.create('org_default', { name: 'Shop' });
     const { exchange } = await letIn({ answer: 'allow', access: 'read', project: project.id });
@@ -108,7 +108,7 @@ describe('a program that acts for a person', () => {
     expect(await statusOf(token, '/profiles')).toBe(200);
   });
 
-  it('is told no, and nobody is asked who is not signed in', async () => {
+  it('is denied, and only people who are signed in are asked', async () => {
     const { url } = await begin();
     const told = await new PersonsBrowser(ann.cookie).answer(url, { answer: 'deny' });
     expect(told.searchParams.get('error')).toBe('access_denied');
@@ -123,7 +123,7 @@ describe('a program that acts for a person', () => {
     expect((await new PersonsBrowser(ann.cookie).open(consent, foreign)).status).toBe(403);
   });
 
-  it('is refused on a page in the language of its person, who is told what to do', async () => {
+  it("is rejected on a page in the person's language that says what to do", async () => {
     const headers = { accept: 'text/html,*/*;q=0.8', 'accept-language': 'de' };
     const { url } = await begin();
     const browser = new PersonsBrowser(ann.cookie);
@@ -144,7 +144,7 @@ describe('a program that acts for a person', () => {
     expect(page.text).not.toContain('<b>');
   });
 
-  it('gets nothing with another redirect, without PKCE, or for another service', async () => {
+  it('is rejected with another redirect URI, without PKCE, or for another resource', async () => {
     const elsewhere = await begin({ redirect_uri: 'https://evil.example/callback' });
     const page = await new PersonsBrowser(ann.cookie).open(elsewhere.url);
     expect([page.status, page.location]).toEqual([400, null]);
@@ -156,7 +156,7 @@ describe('a program that acts for a person', () => {
     expect((await new PersonsBrowser(ann.cookie).consentOf(url)).searchParams.get('error')).toBe('invalid_request');
   });
 
-  it('gets nothing with a wrong verifier, and loses all when a code or a refresh token is used again', async () => {
+  it('is rejected with a wrong verifier, and loses its grant if a code or refresh token is reused', async () => {
     const wrong = await letIn();
     expect(await refusalOf(wrong.exchange(oauth.randomPKCECodeVerifier()))).toBe('invalid_grant');
 
@@ -176,7 +176,7 @@ describe('a program that acts for a person', () => {
     expect(await refusalOf(oauth.refreshTokenGrant(config, next.refresh_token ?? ''))).toBe('invalid_grant');
   });
 
-  it('is out at once when the grant or the membership ends, or the person signs out everywhere, and its tokens expire', async () => {
+  it('is rejected as soon as the grant or membership ends, the person signs out everywhere, or its tokens expire', async () => {
     const { store, shiftClock } = fixture();
     const bob = await signedIn(fixture(), 'bob@example.com', 'operator');
     const { exchange } = await letIn(undefined, bob.cookie);
@@ -203,7 +203,7 @@ describe('a program that acts for a person', () => {
     expect(await refusalOf(oauth.refreshTokenGrant(config, again.refresh_token ?? ''))).toBe('invalid_grant');
   });
 
-  it('goes on when the signing key changes, by a key that is published beside the one before', async () => {
+  it('keeps working when the signing key rotates', async () => {
     const { deps, store } = fixture();
     const { access_token: before, refresh_token = '' } = await (await letIn()).exchange();
     await store.installationKeys.rotateOlder('oauth-tokens', new Date(Date.now() + 1000));

@@ -13,7 +13,7 @@ const MFA_ICONS: Record<NonNullable<ChoiceView['mfa']>, IconName> = {
   switch: 'swap',
 };
 
-/** Choices as a list of big buttons; each carries what tells it from the others in its name. */
+/** Choices as a list of large buttons, labeled with what distinguishes them. */
 export function choiceList(
   choices: ChoiceView[],
   onChoose: (choice: ChoiceView, button: HTMLButtonElement) => void,
@@ -31,7 +31,7 @@ export function choiceList(
           'span',
           { class: 'choice-text' },
           h('span', { class: 'choice-label', dir: 'auto' }, labelOf(choice)),
-          ...(choice.keeps === null ? choice.details : [KEEPING[choice.keeps].text]).map((detail) =>
+          ...(choice.keeps === null ? choice.details : [STORED[choice.keeps].text]).map((detail) =>
             h('span', { class: 'choice-detail', dir: 'auto' }, detail),
           ),
         ),
@@ -43,8 +43,8 @@ export function choiceList(
   );
 }
 
-/** What Holdfast may keep for the person, in words of our own. */
-const KEEPING = {
+/** What Holdfast may store, in our own words. */
+const STORED = {
   passkey: { heading: words.headingPasskey, label: words.keepPasskey, text: words.keepPasskeyText },
   authenticator: {
     heading: words.headingAuthenticator,
@@ -53,10 +53,10 @@ const KEEPING = {
   },
 } as const;
 
-/** The heading of a pause that offers nothing but these choices. */
+/** Heading of an interaction with nothing but these choices. */
 export function choiceHeading(choices: ChoiceView[]): string {
   const kept = choices.find(({ keeps }) => keeps !== null)?.keeps ?? null;
-  if (kept !== null) return KEEPING[kept].heading;
+  if (kept !== null) return STORED[kept].heading;
   const every = (...types: ChoiceView['type'][]) => choices.every(({ type }) => types.includes(type));
   if (every('mfa_method')) return words.headingMfa;
   if (every('account')) return words.headingAccount;
@@ -64,9 +64,9 @@ export function choiceHeading(choices: ChoiceView[]): string {
   return words.headingChoice;
 }
 
-/** A site's button often says only "Google": then we say what it does. */
+/** Sites often label such a button only "Google": say what it does. */
 function labelOf(choice: ChoiceView): string {
-  if (choice.keeps !== null) return KEEPING[choice.keeps].label;
+  if (choice.keeps !== null) return STORED[choice.keeps].label;
   const bare = choice.type === 'sso_provider' && /^[\p{L}\d.]+$/u.test(choice.label);
   return bare ? fill(words.continueWith, { name: choice.label }) : choice.label;
 }

@@ -5,32 +5,32 @@ import { h, setAttributes, type Attributes } from '../dom.ts';
 import { icon } from '../icons.ts';
 import { fill, words } from '../words.ts';
 
-/** One input with its label, hint and error. */
+/** An input with its label, hint and error. */
 export interface FieldControl {
   readonly view: FieldView;
   readonly label: string;
   readonly element: HTMLElement;
   readonly input: HTMLInputElement;
-  /** The value as it is to be sent. */
+  /** The value to send. */
   value(): string;
-  /** Shows `message` beside the input, or takes it away. */
+  /** Shows an error beside the input; null removes it. */
   setError(message: string | null): void;
-  /** Adds the id of a text elsewhere that also explains what is wrong. */
-  describeAlsoBy(id: string): void;
+  /** Adds the id of an element elementId that explains the error. */
+  addDescription(id: string): void;
 }
 
-/** Builds the control of a field. `initial` is only ever given for a username, never for a secret. */
+/** Creates the control of a field. `initial` is only given for usernames, never for secrets. */
 export function fieldControl(view: FieldView, index: number, initial: string): FieldControl {
   const id = `field-${index}`;
-  const label = view.label?.trim() || defaultLabel(view);
+  const label = view.label?.trim() || DEFAULT_LABELS[view.type];
   const secret = view.type === 'password' || view.type === 'totp_secret';
   const input = h('input', { id, name: id, class: 'input', ...inputAttributes(view), required: view.required });
   input.value = initial;
   const hint = view.hint ? h('p', { class: 'hint', id: `${id}-hint`, dir: 'auto' }, view.hint) : null;
   const error = h('p', { class: 'field-error', id: `${id}-error`, hidden: true });
-  let also: string | null = null;
+  let extraDescription: string | null = null;
   const describe = () => {
-    const ids = [error.hidden ? null : error.id, also, hint?.id].filter(Boolean).join(' ');
+    const ids = [error.hidden ? null : error.id, extraDescription, hint?.id].filter(Boolean).join(' ');
     setAttributes(input, { 'aria-describedby': ids || null });
   };
   describe();
@@ -59,41 +59,31 @@ export function fieldControl(view: FieldView, index: number, initial: string): F
     label,
     element,
     input,
-    value: () => (secret ? input.value : cleaned(view, input.value)),
+    value: () => (secret ? input.value : normalize(view, input.value)),
     setError(message) {
       error.hidden = message === null;
       error.replaceChildren(...(message === null ? [] : [icon('alert'), h('span', { dir: 'auto' }, message)]));
-      setAttributes(input, { 'aria-invalid': message === null && also === null ? null : 'true' });
+      setAttributes(input, { 'aria-invalid': message === null && extraDescription === null ? null : 'true' });
       describe();
     },
-    describeAlsoBy(elsewhere) {
-      also = elsewhere;
+    addDescription(elementId) {
+      extraDescription = elementId;
       setAttributes(input, { 'aria-invalid': 'true' });
       describe();
     },
   };
 }
 
-function defaultLabel(view: FieldView): string {
-  switch (view.type) {
-    case 'identifier':
-      return words.labelIdentifier;
-    case 'password':
-      return words.labelPassword;
-    case 'code':
-      return words.labelCode;
-    case 'totp_code':
-      return words.labelTotpCode;
-    case 'totp_secret':
-      return words.labelTotpSecret;
-    case 'text':
-      return words.labelText;
-    default:
-      return assertNever(view.type);
-  }
-}
+const DEFAULT_LABELS: Record<FieldView['type'], string> = {
+  identifier: words.labelIdentifier,
+  password: words.labelPassword,
+  code: words.labelCode,
+  totp_code: words.labelTotpCode,
+  totp_secret: words.labelTotpSecret,
+  text: words.labelText,
+};
 
-/** Type, keyboard and autofill of a field. `type=number` is never used: it drops leading zeros and scrolls. */
+/** Type, keyboard and autofill of a field. Never `type=number`, which drops leading zeros and scrolls. */
 function inputAttributes(view: FieldView): Attributes {
   const plain = { autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false', enterkeyhint: 'go' };
   switch (view.type) {
@@ -137,7 +127,7 @@ function autocompleteOf(view: FieldView): string {
   return view.input === 'email' || view.input === 'tel' ? view.input : 'off';
 }
 
-/** Codes are digits unless the site's words say otherwise: a numeric keyboard would lock letters out. */
+/** Codes are digits unless the site's text says otherwise: a numeric keyboard cannot enter letters. */
 function isDigitCode(view: FieldView): boolean {
   if (view.type === 'totp_code') return true;
   if (view.type !== 'code' || view.input === 'text') return false;
@@ -146,8 +136,8 @@ function isDigitCode(view: FieldView): boolean {
   );
 }
 
-/** Codes are often pasted as `123 456`; the blanks are not part of them. Names lose the blanks around them. */
-function cleaned(view: FieldView, value: string): string {
+/** Removes separators from pasted codes such as `123 456`, and surrounding blanks from usernames. */
+function normalize(view: FieldView, value: string): string {
   if (asksForCode(view.type)) {
     return /^[\d\s-]+$/.test(value) ? value.replace(/[\s-]/g, '') : value.trim();
   }

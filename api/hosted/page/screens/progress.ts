@@ -3,10 +3,10 @@ import { heading, type Screen } from '../frame.ts';
 import { icon } from '../icons.ts';
 import { fill, words } from '../words.ts';
 
-/** After this long a word of comfort appears, in milliseconds. */
+/** A reassuring text appears after this time, in milliseconds. */
 const SLOW_MS = 12_000;
 
-/** Before anything is known: the code is being exchanged. */
+/** Shown while the code is exchanged. */
 export function openingScreen(): Screen {
   return {
     key: 'opening',
@@ -23,7 +23,7 @@ export function openingScreen(): Screen {
   };
 }
 
-/** The machine works: it looks for the form (`discovering`) or gives the site what the person entered. */
+/** Shown while Holdfast works: looking for the form (`discovering`) or submitting what was entered. */
 export function progressScreen(kind: 'discovering' | 'submitting', domain: string): Screen {
   const title = kind === 'discovering' ? words.discovering : words.submitting;
   const text = kind === 'discovering' ? words.discoveringText : words.submittingText;
@@ -39,13 +39,7 @@ export function progressScreen(kind: 'discovering' | 'submitting', domain: strin
   setTimeout(() => {
     if (content.isConnected) slow.textContent = words.slow;
   }, SLOW_MS);
-  return {
-    key: kind,
-    content,
-    announcement: fill(text, { domain }),
-    title: `${title} · Holdfast`,
-    site: domain,
-  };
+  return { key: kind, content, announcement: fill(text, { domain }), title: `${title} · Holdfast`, site: domain };
 }
 
 function steps(current: number): HTMLElement {
@@ -65,7 +59,7 @@ function steps(current: number): HTMLElement {
   );
 }
 
-/** Turns while something goes on; decoration only. */
+/** A decorative spinner. */
 export function spinner(): HTMLElement {
   return h('span', { class: 'spinner', 'aria-hidden': 'true' });
 }

@@ -3,21 +3,21 @@ import type { Answer } from '../calls.ts';
 import { emphasize, h } from '../dom.ts';
 import { heading, type Screen } from '../frame.ts';
 import { icon } from '../icons.ts';
-import { pagePicture } from '../picture/picture.ts';
+import { createScreencast } from '../screencast/screencast.ts';
 import { fill, words } from '../words.ts';
 import { choiceHeading, choiceList } from './choices.ts';
 import { fieldControl, type FieldControl } from './field.ts';
 import { spinner } from './progress.ts';
-import { safety, siteWords } from './site-words.ts';
+import { safety, siteQuote } from './notices.ts';
 
-/** What became of an answer: null when the page goes on, else why it did not and may be sent again. */
-export type Ask = (answer: Answer) => Promise<string | null>;
+/** Submits an answer. Resolves to null if the page moves on, else to the error, after which it may be sent again. */
+export type Submit = (answer: Answer) => Promise<string | null>;
 
-/** Usernames of this visit by credential reference, so that a typo can be corrected. Never holds a secret. */
-export type RememberedNames = Map<string, string>;
+/** Usernames of this visit by credential reference, to correct typos. Never holds a secret. */
+export type RememberedUsernames = Map<string, string>;
 
-/** The screen of a pause: fields, choices or both, and what the site said about the last answer. */
-export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask): Screen {
+/** The screen of an interaction: fields, choices or both, and the site's reaction to the last answer. */
+export function questionScreen(view: FlowView, names: RememberedUsernames, submit: Submit): Screen {
   const interaction = view.interaction_id ?? '';
   const external = view.step === 'AWAITING_EXTERNAL_ACTION';
   const controls = view.fields.map((field, index) => fieldControl(field, index, names.get(field.ref) ?? ''));
@@ -29,9 +29,9 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
   const send = async (answer: Omit<Answer, 'interaction_id'>, button: HTMLButtonElement) => {
     if (!busy.begin(button)) return;
     failure.hidden = true;
-    const problem = await ask({ interaction_id: interaction, ...answer });
+    const problem = await submit({ interaction_id: interaction, ...answer });
     if (problem === null) {
-      // The values have left this device: no input keeps them, even if this screen should stay in memory.
+      // The values were sent: clear the inputs, even if this screen stays in memory.
       for (const { input } of controls) input.value = '';
       return;
     }
@@ -55,7 +55,7 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
     { class: 'screen' },
     heading(title),
     external ? externalAction(view) : null,
-    view.acts_on_page ? pagePicture() : null,
+    view.acts_on_page ? createScreencast() : null,
     view.form_notice === null
       ? null
       : h('p', { class: 'lead', role: 'status' }, formNotices[view.form_notice](view.domain)),
@@ -64,7 +64,7 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
     form,
     list && listLabel,
     list,
-    asksForLogin(view) ? wrongForm(anotherForm) : null,
+    asksForCredentials(view) ? wrongFormButton(anotherForm) : null,
     safety(view.domain, view.saves_credentials),
   );
   const wrong = controls.find(({ view: field }) => field.rejected);
@@ -83,7 +83,7 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
 function fieldForm(
   view: FlowView,
   controls: FieldControl[],
-  names: RememberedNames,
+  names: RememberedUsernames,
   send: (answer: Omit<Answer, 'interaction_id'>, button: HTMLButtonElement) => Promise<void>,
 ): HTMLElement {
   const complete = view.fields.some(({ type }) => type === 'password');
@@ -116,8 +116,8 @@ function fieldForm(
 }
 
 /**
- * Puts the site's error where it belongs: beside the field when one was rejected, above the form when several were or
- * when the site did not say which.
+ * Shows the site's error where it belongs: at the field if only one was rejected, above the form if several were or the site did
+ * not say which.
  */
 function showRejection(view: FlowView, controls: FieldControl[]): HTMLElement | null {
   const rejected = controls.filter((one) => one.view.rejected);
@@ -133,8 +133,8 @@ function showRejection(view: FlowView, controls: FieldControl[]): HTMLElement | 
     for (const one of rejected) one.setError(ours);
     return null;
   }
-  for (const one of rejected) one.describeAlsoBy('site-error');
-  return siteWords(view.domain, view.website_error, 'site-error');
+  for (const one of rejected) one.addDescription('site-error');
+  return siteQuote(view.domain, view.website_error, 'site-error');
 }
 
 const formNotices: Record<NonNullable<FlowView['form_notice']>, (domain: string) => string> = {
@@ -142,15 +142,15 @@ const formNotices: Record<NonNullable<FlowView['form_notice']>, (domain: string)
   first_form_again: (domain) => fill(words.firstFormAgain, { domain }),
 };
 
-/** True for a pause that asks who somebody is: a code, a second factor or an account to pick come from the right form. */
-function asksForLogin({ step, fields, choices }: FlowView): boolean {
+/** True if the interaction asks for credentials: codes, second factors and account choices only come from the right form. */
+function asksForCredentials({ step, fields, choices }: FlowView): boolean {
   if (step !== 'AWAITING_INPUT') return false;
   return fields.length > 0
     ? fields.some(({ type }) => type === 'identifier' || type === 'password')
     : choices.every(({ type }) => type !== 'mfa_method' && type !== 'account' && type !== 'other');
 }
 
-function wrongForm(onPress: (button: HTMLButtonElement) => void): HTMLElement {
+function wrongFormButton(onPress: (button: HTMLButtonElement) => void): HTMLElement {
   const button = h('button', { type: 'button', class: 'link-button' }, words.wrongForm);
   button.addEventListener('click', () => onPress(button));
   return button;
@@ -184,14 +184,14 @@ function titleOf(view: FlowView): string {
   return has('code') ? words.headingCode : words.headingText;
 }
 
-/** What a screen reader would miss: it reads the focused field, or the heading when there is none, by itself. */
+/** What a screen reader would miss: it reads the focused field or heading by itself. */
 function announcementOf(view: FlowView, title: string, onField: boolean): string {
   const error = view.website_error ? `${fill(words.siteSays, { domain: view.domain })}: ${view.website_error}` : '';
   const message = view.step === 'AWAITING_EXTERNAL_ACTION' ? view.external_action_message : null;
   return [error, onField ? `${title}.` : '', message ?? ''].filter(Boolean).join(' ');
 }
 
-/** One answer at a time. The pressed button keeps the focus, so it is `aria-disabled` and not `disabled`. */
+/** Allows one answer at a time. The pressed button keeps the focus, so it is `aria-disabled` and not `disabled`. */
 function createBusyState() {
   let pressed: { button: HTMLButtonElement; contents: Node[] } | null = null;
   return {
