@@ -2,17 +2,15 @@ import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { readWhenSettled } from '../activities/login/reading/read-page.ts';
 import { seeFrames } from '../activities/login/reading/frames.ts';
-import type { ClickableFacts } from '../reader/facts.ts';
-import { LINK_WEIGHTS, type LinkSign } from '../reader/link-weights.ts';
-import { chooseLogin, type LoginCluster } from '../reader/login-cluster.ts';
-import { ENOUGH_FOR_LINK, entrancesOf, linkSigns } from '../reader/sign-in-link.ts';
-import { ENOUGH, findSubmit, submitSigns } from '../reader/submit.ts';
-import { SUBMIT_WEIGHTS, type SubmitSign } from '../reader/submit-weights.ts';
 import { corpus, isHeldOut } from '../test/pages/corpus.ts';
 import { eachOpened } from '../test/pages/measure.ts';
 import { writtenPages } from '../test/pages/written.ts';
 import type { Figure } from './figure.ts';
 import { fitted, type Example } from './fit.ts';
+import type { ClickableFacts } from '../reader/facts.ts';
+import { type LoginCluster, chooseLogin } from '../reader/form/login-form.ts';
+import { ENOUGH, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
+import { ENOUGH_FOR_LINK, LINK_WEIGHTS, type LinkSign, entrancesOf, linkSigns } from '../reader/signs/sign-in-links.ts';
 
 /** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {

@@ -169,3 +169,11 @@ export interface ChildFrameFacts {
   readonly name: string;
   readonly box: Box;
 }
+
+/** The facts of one frame and the way to it: CSS selectors of frame elements, outermost first. */
+export interface SeenFrame {
+  readonly path: readonly string[];
+  readonly facts: FrameFacts;
+  /** On the page itself: what its QR codes say, where they were read. A secret, as a text of the page may be. */
+  readonly qrCodes?: readonly string[];
+}

@@ -1,5 +1,5 @@
 import type { ElementHandle, Frame, Page } from 'playwright-core';
-import type { Reason } from '../reader/understand.ts';
+import type { Reason } from '../reader/analyze-page.ts';
 
 /** Draws where each decision lies onto the page and takes a picture of it. The page is of no use for anything else after that. */
 export async function takePicture(page: Page, reasons: readonly Reason[], path: string): Promise<void> {

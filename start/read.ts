@@ -7,10 +7,10 @@ import { chromium, type Browser } from 'playwright-core';
 import { readWithReasons } from '../activities/login/reading/read-page.ts';
 import { openShadowRoots } from '../activities/login/reading/shadow-roots.ts';
 import type { PageReading } from '../contract/reading.ts';
-import type { Reason } from '../reader/understand.ts';
 import { takePicture } from './read-picture.ts';
 import { findChromium } from './setup/chromium.ts';
 import { SetupError } from './setup/setup-error.ts';
+import type { Reason } from '../reader/analyze-page.ts';
 
 /**
  * `npm run --silent read -- URL…`: opens each page (or one a line from standard input) in a real browser and prints one line

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { KnownAccount } from '../../contract/document.ts';
-import { namedAccount } from '../../reader/account.ts';
 import { placeOf } from './landing-url.ts';
 import { seeFrames } from './reading/frames.ts';
+import { namedAccount } from '../../reader/signs/signed-in.ts';
 
 /** The account that a signed-in page names, or null. Its names leave the page as fingerprints of this connection alone. */
 export async function accountOn(

@@ -8,12 +8,12 @@ import { lengthOfValue } from './page-checks.ts';
 import { seeFrames } from './reading/frames.ts';
 import { isAuthorizationAnswer, isAuthorizationRequest } from './landing-url.ts';
 import { isSameSite } from '../../contract/site-hosts.ts';
-import { readOffers } from '../../reader/offers.ts';
 import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
 import type { Judgement } from './reading/read-page.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
 import { withoutTyped } from './without-typed.ts';
+import { readOffers } from '../../reader/choices/interstitials.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
 const LATE_ANSWER_WITHIN_MS = 20_000;

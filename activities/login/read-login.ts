@@ -5,9 +5,9 @@ import { failure } from './faults.ts';
 import { shownUrl } from './landing-url.ts';
 import { seeFrames } from './reading/frames.ts';
 import { readWithReasons, type Judgement } from './reading/read-page.ts';
-import { evidenceOf } from '../../reader/evidence.ts';
-import { showsOnlyLoading } from '../../reader/signs.ts';
 import { withoutTyped } from './without-typed.ts';
+import { evidenceOf } from '../../reader/analyze-page.ts';
+import { showsOnlyLoading } from '../../reader/signs/page-signs.ts';
 
 /** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
 const SIGN_OF_LIFE_WITHIN_MS = 3000;

@@ -1,7 +1,7 @@
 import { toUSVString } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
-import { withoutSecrets } from '../../reader/without-secrets.ts';
+import { withoutSecrets } from '../../reader/redact.ts';
 
 /** Values shorter than this stand in too many other words to be looked for. */
 const SHORTEST = 4;

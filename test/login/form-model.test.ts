@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createFormModel } from '../../activities/login/reading/form-model.ts';
-import type { Candidates } from '../../reader/candidates.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage, type DrawnForm } from '../reader/drawn-facts.ts';
+import { understandWithReasons } from '../../reader/analyze-page.ts';
+import type { Candidates } from '../../reader/form/candidates.ts';
 
 const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
 const MEMBERS = { heading: 'Members, 0171 2345678', fields: ['member', '*member_secret'], button: 'Sign in' };

@@ -3,8 +3,8 @@ import { encodeQR } from 'qr';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seeFrames } from '../../activities/login/reading/frames.ts';
 import { readPage } from '../../activities/login/reading/read-page.ts';
-import { readEnrolment } from '../../reader/enrolment.ts';
 import { launchViewer } from '../setup/viewer.ts';
+import { readEnrolment } from '../../reader/signs/totp-setup.ts';
 
 let browser: Browser;
 let page: Page;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
 import { spellingsOfSecrets } from '../../activities/login/without-typed.ts';
-import { withoutSecrets } from '../../reader/without-secrets.ts';
+import { withoutSecrets } from '../../reader/redact.ts';
 
 const PASSWORD_FIELD: ReadField = {
   name: 'password',

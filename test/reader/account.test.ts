@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isOtherAccount } from '../../activities/login/account.ts';
-import { namedAccount } from '../../reader/account.ts';
 import type { FrameFacts, TextFacts } from '../../reader/facts.ts';
+import { namedAccount } from '../../reader/signs/signed-in.ts';
 
 /** A page that says these texts, each in its region; a heading is marked by `#`. */
 function saying(...said: [region: TextFacts['region'], text: string][]) {

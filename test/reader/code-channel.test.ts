@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeChannel } from '../../reader/code-channel.ts';
+import { codeChannel } from '../../reader/choices/mfa-methods.ts';
 
 it.each([
   ['Code we texted you', null, 'sms'],

@@ -1,5 +1,5 @@
-import type { SeenFrame } from '../../reader/clusters.ts';
-import type { ClickableFacts, ControlFacts, TextFacts } from '../../reader/facts.ts';
+import type { ClickableFacts, ControlFacts, SeenFrame, TextFacts } from '../../reader/facts.ts';
+
 
 /** A form as tests draw it: the names of its fields, those of type password after a star, and what its button says. */
 export interface DrawnForm {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SeenFrame } from '../../reader/clusters.ts';
-import { hidesEnrolment, markEnrolment, readEnrolment } from '../../reader/enrolment.ts';
-import { understand } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
+import { understand } from '../../reader/analyze-page.ts';
+import type { SeenFrame } from '../../reader/facts.ts';
+import { hidesEnrolment, markEnrolment, readEnrolment } from '../../reader/signs/totp-setup.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const GROUPS = SECRET.replaceAll(/(.{4})(?=.)/g, '$1 ');

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { evidenceOf } from '../../reader/evidence.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
+import { evidenceOf, understandWithReasons } from '../../reader/analyze-page.ts';
 
 const SIGN_UP = {
   heading: 'Hello bob@harbour.test, 0171 2345678',

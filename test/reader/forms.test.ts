@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FormChoice, PageReading } from '../../contract/reading.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
+import { understandWithReasons } from '../../reader/analyze-page.ts';
 
 const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
 const MEMBERS = { heading: 'Members', fields: ['member', '*member_secret'], button: 'Sign in' };

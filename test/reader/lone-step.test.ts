@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SeenFrame } from '../../reader/clusters.ts';
-import type { ClickableFacts } from '../../reader/facts.ts';
-import { readLoneStep } from '../../reader/offers.ts';
 import { drawPage } from './drawn-facts.ts';
+import { readLoneStep } from '../../reader/choices/interstitials.ts';
+import type { ClickableFacts, SeenFrame } from '../../reader/facts.ts';
 
 /** The same page, each of its controls changed. */
 function pressing(frames: SeenFrame[], change: Partial<ClickableFacts>): SeenFrame[] {

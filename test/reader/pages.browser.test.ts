@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readWhenSettled, readWithReasons } from '../../activities/login/reading/read-page.ts';
-import type { Candidates } from '../../reader/candidates.ts';
 import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
+import type { Candidates } from '../../reader/form/candidates.ts';
 
 /** Vitest's own number of tests at once. */
 const AT_ONCE = 5;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { patienceWith } from '../../activities/login/reading/read-page.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
+import { understandWithReasons } from '../../reader/analyze-page.ts';
 
 function patienceOf(buttons: string[], busy = false): number {
   const [page] = drawPage(buttons.map((button) => ({ fields: [], button, region: 'header' })));

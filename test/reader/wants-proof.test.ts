@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wantsProof } from '../../reader/wants-proof.ts';
+import { wantsProof } from '../../reader/signs/website-error.ts';
 
 it.each([
   'Please confirm that you are not a robot.',

@@ -1,9 +1,8 @@
 import type { Frame, Page } from 'playwright-core';
 import { inTime } from '../../../contract/in-time.ts';
-import { collectorScript } from '../../../reader/page-scripts.ts';
-import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
-import type { SeenFrame } from '../../../reader/clusters.ts';
 import { withQrCodes } from './qr-codes.ts';
+import type { ChildFrameFacts, FrameFacts, SeenFrame } from '../../../reader/facts.ts';
+import { collectorScript } from '../../../reader/page-scripts.ts';
 
 /** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
 const FRAME_TIMEOUT_MS = 3_000;

@@ -1,8 +1,8 @@
 import { decode, type DecodedPng } from 'fast-png';
 import type { ElementHandle, Page } from 'playwright-core';
 import { decodeQR } from 'qr/decode.js';
-import type { SeenFrame } from '../../../reader/clusters.ts';
-import { hidesEnrolment } from '../../../reader/enrolment.ts';
+import type { SeenFrame } from '../../../reader/facts.ts';
+import { hidesEnrolment } from '../../../reader/signs/totp-setup.ts';
 
 /** What a QR code is drawn with. */
 const PICTURES = 'img, canvas, svg, table, [role=img], [style*="background"]';

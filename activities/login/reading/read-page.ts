@@ -4,11 +4,12 @@ import type { FormChoice, PageReading } from '../../../contract/reading.ts';
 import { openDeclaredRoots } from './declared-roots.ts';
 import { seeFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
-import type { SeenFrame } from '../../../reader/clusters.ts';
 import { asksServer, isTrafficOver } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
-import { isErrorPage, ownSigns, showsOnlyLoading } from '../../../reader/signs.ts';
-import { understand, understandWithReasons, type Understood } from '../../../reader/understand.ts';
+import { type Understood, understand, understandWithReasons } from '../../../reader/analyze-page.ts';
+import type { SeenFrame } from '../../../reader/facts.ts';
+import { isErrorPage, showsOnlyLoading } from '../../../reader/signs/page-signs.ts';
+import { ownSigns } from '../../../reader/signs/signed-in.ts';
 
 export { settle, type SettleOptions } from './settle.ts';
 

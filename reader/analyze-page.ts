@@ -1,0 +1,153 @@
+import type { FormChoice, PageReading } from '../contract/reading.ts';
+import { readChoices } from './choices/choices.ts';
+import type { Box, ControlFacts, SeenFrame } from './facts.ts';
+import { type Candidates, candidatesOf } from './form/candidates.ts';
+import type { Cluster } from './form/clusters.ts';
+import { readFields } from './form/fields.ts';
+import { type Choice, choicesKey, chooseLogin } from './form/login-form.ts';
+import { readChoiceSubmit } from './form/submit.ts';
+import { asksOnlyWhere } from './form/usable-controls.ts';
+import { kindOf } from './page-kind.ts';
+import { withoutPersonal } from './redact.ts';
+import { lockOutOf } from './signs/lock-out.ts';
+import { approvalInstruction, outsideInstruction, saysSessionOver, speaksOfMailedLink } from './signs/page-signs.ts';
+import { readSignInLink } from './signs/sign-in-links.ts';
+import { markEnrolment } from './signs/totp-setup.ts';
+import { readWebsiteError, wantsProof } from './signs/website-error.ts';
+
+/** One decision, with where it lies on the page. */
+export interface Reason {
+  readonly what: string;
+  readonly why: string;
+  /** CSS pixels of the frame; absent for what concerns the whole page. */
+  readonly box?: Box;
+  readonly frame: readonly string[];
+  /** Taken as a part of the login, or looked at and left out. */
+  readonly taken: boolean;
+}
+
+/** A reading and the evidence for it. */
+export interface Understood {
+  readonly reading: PageReading;
+  readonly reasons: readonly Reason[];
+  /** True where the page shows a form for something else: it is there already, and waiting shows nothing more. */
+  readonly showsOtherForm: boolean;
+  /** Forms between which little has decided; null where the page has one, or the choice was plain. */
+  readonly close: Candidates | null;
+}
+
+/** Judges the facts of a page: pure, so that every rule can be tested without a browser. */
+export function understand(url: string, frames: readonly SeenFrame[]): PageReading {
+  return understandWithReasons(url, frames).reading;
+}
+
+/**
+ * The same, with the evidence of every decision in a few words. None of them quotes what somebody typed.
+ * @param chosen what a person has said of the forms that earlier readings took.
+ */
+export function understandWithReasons(url: string, frames: readonly SeenFrame[], chosen?: FormChoice): Understood {
+  const choice = chooseLogin(frames, chosen);
+  const form = choice.login;
+  const fields = form ? readFields(form) : [];
+  const button = fields.length > 0 ? form?.submit?.button : undefined;
+  const submit = form && button ? { selector: button.selector, frame: [...form.frame.path] } : null;
+  const choices = readChoices(frames, form, submit?.selector);
+  const signInLink = readSignInLink(frames);
+  const beingSent = form === undefined && isBeingSent(frames);
+  const sessionOver = saysSessionOver(frames);
+  const { kind, why } = kindOf({
+    url,
+    frames,
+    fields,
+    asksOnlyWhere: form !== undefined && asksOnlyWhere(form),
+    choices,
+    signInLink,
+    sessionOver,
+    beingSent,
+  });
+  const takesValues = kind === 'form' || (kind === 'external_action' && fields.length > 0);
+  const isForm = kind === 'form';
+  const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
+  const lockOut =
+    kind === 'logged_in' ? undefined : lockOutOf(isForm ? [error ?? ''] : [error ?? '', ...shortTexts(frames)]);
+  const forms = isForm ? choice.forms : kind === 'choice' ? [choicesKey(choices)] : [];
+  const instruction = kind === 'external_action' ? (approvalInstruction(frames) ?? outsideInstruction(frames)) : null;
+  const asRead: PageReading = {
+    url,
+    kind,
+    title: frames[0]?.facts.title ?? '',
+    fields: takesValues ? fields : [],
+    submit: takesValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
+    choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
+    website_error: error,
+    ...(isForm && error !== null && wantsProof(error) ? { wants_proof: true } : {}),
+    ...(kind === 'other' && sessionOver ? { session_over: true } : {}),
+    ...(lockOut === undefined ? {} : { lock_out: lockOut }),
+    external_action_message: instruction,
+    ...(instruction !== null && speaksOfMailedLink(instruction) ? { mailed_link: true } : {}),
+    sign_in_link: isForm || kind === 'logged_in' ? null : signInLink,
+    ...(forms.length === 0 ? {} : { forms: [...forms] }),
+  };
+  const reading = markEnrolment(asRead, frames);
+  const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
+  const showsOtherForm = choice.refused.some(({ cluster }) => cluster.controls.length >= 2);
+  // A page that shows a secret is shown to nobody.
+  const close =
+    isForm && reading.enrolment !== true && choice.close.length > 1 ? candidatesOf(frames, choice.close) : null;
+  return { reading, reasons, showsOtherForm, close };
+}
+
+/** True for a login that is filled in and locked: the page has sent it and shows no answer yet. */
+function isBeingSent(frames: readonly SeenFrame[]): boolean {
+  const isLocked = ({ visible, disabled, filled }: ControlFacts): boolean => visible && disabled && filled;
+  if (!frames.some(({ facts }) => facts.controls.some(isLocked))) return false;
+  const unlocked = frames.map(({ path, facts }) => ({
+    path,
+    facts: {
+      ...facts,
+      controls: facts.controls.map((each) => (isLocked(each) ? { ...each, disabled: false } : each)),
+    },
+  }));
+  return chooseLogin(unlocked).login !== undefined;
+}
+
+/** Pages that only say something are short. */
+const MAX_TEXTS = 12;
+
+function shortTexts(frames: readonly SeenFrame[]): string[] {
+  const texts = frames.flatMap(({ facts }) => facts.texts).filter(({ within }) => within === 'none');
+  return texts.length <= MAX_TEXTS ? texts.map(({ text }) => text) : [];
+}
+
+function reasonsOf({ login, others, refused }: Choice): Reason[] {
+  const reasons: Reason[] = [];
+  const add = (cluster: Cluster, what: string, why: string, taken: boolean): void => {
+    reasons.push({ what, why, box: cluster.box, frame: cluster.frame.path, taken });
+    if (!taken) return;
+    for (const { control, meaning, why: evidence } of cluster.controls) {
+      reasons.push({ what: meaning, why: evidence, box: control.box, frame: cluster.frame.path, taken });
+    }
+  };
+  if (login) {
+    add(login, 'login', login.reasons.join('; '), true);
+    const { submit } = login;
+    if (submit)
+      reasons.push({ what: 'submit', why: submit.why, box: submit.button.box, frame: login.frame.path, taken: true });
+  }
+  for (const other of others) add(other, 'another login', `less likely: ${other.reasons.join('; ')}`, false);
+  for (const { cluster, reason } of refused) add(cluster, 'not a login', reason, false);
+  return reasons;
+}
+
+/** Longest evidence of a reading, in characters. */
+const MAX_EVIDENCE = 600;
+const MAX_REASON = 160;
+
+/**
+ * Why a page was read as it was, in a few words for whoever looks into a login that failed: what the page is first, then what
+ * was taken and what was left out. It quotes the site's words, without addresses of people and long numbers.
+ */
+export function evidenceOf(reasons: readonly Reason[]): string {
+  const parts = reasons.map(({ what, why }) => `${what}: ${why}`.slice(0, MAX_REASON));
+  return withoutPersonal([...new Set(parts)].join(' · ')).slice(0, MAX_EVIDENCE);
+}

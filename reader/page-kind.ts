@@ -1,0 +1,98 @@
+import { asksForCode } from '../contract/code-fields.ts';
+import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
+import { asksToAgree } from './choices/interstitials.ts';
+import type { SeenFrame } from './facts.ts';
+import { asksNewPassword } from './form/usable-controls.ts';
+import {
+  NEW_PASSKEY,
+  approvalInstruction,
+  asksByHttp,
+  isErrorPage,
+  outsideInstruction,
+  refusalSigns,
+  saidBy,
+  showsChallenge,
+  showsOnlyLoading,
+  showsOutage,
+  showsPuzzle,
+  speaksOfPasskeys,
+  topicOf,
+} from './signs/page-signs.ts';
+import { signedInSigns } from './signs/signed-in.ts';
+import { identifierWords, normalize } from './text/normalize.ts';
+import { SIGN_IN } from './text/words.ts';
+
+/** What was found on the page so far. */
+export interface Findings {
+  readonly url: string;
+  readonly frames: readonly SeenFrame[];
+  readonly fields: readonly ReadField[];
+  /** The login begins with a list of places to sign in at, and asks for nothing else yet. */
+  readonly asksOnlyWhere: boolean;
+  readonly choices: readonly ReadChoice[];
+  readonly signInLink: PageReading['sign_in_link'];
+  /** A window over the page says that the session is over. */
+  readonly sessionOver: boolean;
+  /** The page shows a login that it has sent and not answered yet. */
+  readonly beingSent: boolean;
+}
+
+/** Says what a page is, and why. What can be answered wins over what can only be waited for. */
+export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink, sessionOver, beingSent }: Findings): {
+  kind: PageKind;
+  why: string;
+} {
+  const is = (kind: PageKind, why: string): { kind: PageKind; why: string } => ({ kind, why });
+  const top = frames[0]?.facts;
+  if (!top) return is('unavailable', 'the page gives no answer');
+  const said = saidBy(frames);
+  if (asksByHttp(top.status, said)) return is('http_login', 'status 401 and an empty page');
+  if (isErrorPage(url)) return is('unavailable', 'the error page of the browser');
+  const topic = topicOf(frames);
+  if (showsPuzzle(frames)) return is('captcha', 'a puzzle lies over the page');
+  if (waitsBesideCode(fields) && approvalInstruction(frames) !== null)
+    return is('external_action', 'asks to agree on another device, and takes a code instead');
+  if (fields.some((field) => field.type !== 'text')) return is('form', 'has the fields of a login');
+  if (asksOnlyWhere) return is('form', 'asks where to sign in');
+  if (top.status >= 500) return is('unavailable', `status ${top.status}`);
+  if (showsChallenge(frames, topic, said)) return is('captcha', 'a challenge and little else');
+
+  const answers = choices.filter((choice) => choice.type === 'mfa_method' || choice.type === 'account');
+  const outside = outsideInstruction(frames);
+  if (outside !== null && answers.every((choice) => choice.mfa_type === 'switch' || choice.type === 'mfa_method')) {
+    if (answers.length < 2) return is('external_action', 'tells of something to do outside of the page');
+  }
+  if (answers.length > 0) return is('choice', 'offers methods or accounts');
+  if (sessionOver) return is('other', 'a window over the page says that the session is over');
+  if (asksToAgree(frames)) return is('other', 'asks to agree to terms');
+  const inside = signedInSigns(frames);
+  if (inside !== null) return is('logged_in', inside);
+  if (beingSent) return is('unavailable', 'the fields of a login are filled in and locked: its answer is awaited');
+  if (frames.some(({ facts }) => asksNewPassword(facts))) return is('password_change', 'a new password is to be set');
+  const refusal = refusalSigns(frames, topic, said, top.status);
+  if (refusal !== null) return is('blocked', refusal);
+  const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
+  const asksForPasskey = speaksOfPasskeys(topic) && !(choices.length === 0 && NEW_PASSKEY.test(topic));
+  if (asksForPasskey && onlyPasskeys) return is('passkey', 'speaks of passkeys and offers nothing else');
+  if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return is('choice', 'offers ways to sign in');
+  if (showsOutage(topic, said)) return is('unavailable', 'says that it is out of order');
+  if (showsOnlyLoading(frames)) return is('unavailable', 'shows only that it is loading');
+  if (said === '' && top.clickables.length === 0 && top.controls.length === 0)
+    return is('unavailable', 'an empty page');
+  return is('other', 'asks for nothing of a login');
+}
+
+/** True for fields that take a code alone, and none that was sent: beside it a question on a phone may wait. */
+function waitsBesideCode(fields: readonly ReadField[]): boolean {
+  const wasSent = ({ channel }: ReadField): boolean => channel === 'sms' || channel === 'call' || channel === 'email';
+  return fields.length > 0 && fields.every((field) => asksForCode(field.type) && !wasSent(field));
+}
+
+/** A home page may offer a provider, too; where it links to a login page, the login is there. */
+function leadsElsewhere(url: string, title: string, link: PageReading['sign_in_link']): boolean {
+  if (!link?.href) return false;
+  const here = new URL(url);
+  const there = new URL(link.href);
+  if (here.origin === there.origin && here.pathname === there.pathname) return false;
+  return !SIGN_IN.test(identifierWords(here.pathname)) && !SIGN_IN.test(normalize(title));
+}

@@ -1,0 +1,212 @@
+import { MAIL } from '../choices/mfa-methods.ts';
+import type { ChildFrameFacts, SeenFrame } from '../facts.ts';
+import { anyOf, normalize } from '../text/normalize.ts';
+
+/** Words of a page that waits for something outside of it. */
+const OUTSIDE = anyOf(
+  'check your email, check your inbox, check your mail, we sent you a link, sent you a link, sent a link, sent you an email with a link, click the link, open the link, follow the link, magic link, sign in link, sent you a magic link',
+  'approve the sign in, approve sign in, approve the request, approve this request, approve the login, approve your sign in, waiting for approval, open your authenticator app, tap yes, confirm on your, check your phone, check your device, we sent a notification, sent a notification, notification sent, push sent, duo push, approving the notification, approve the notification, check for a prompt, push notification, respond to the notification, pushed a login request',
+  'scan the qr code, scan this code, scan the code, scan with your, scan this qr code, verify your email, confirm your email, authorize this device, approve this device',
+  'prufen sie ihre e mails, prufe deine e mails, link gesendet, link geschickt, klicken sie auf den link, bestatigen sie die anmeldung, auf ihrem smartphone, auf ihrem telefon, qr-code scannen, scannen sie den',
+  'consultez votre boite, verifiez vos e-mails, verifiez votre boite, cliquez sur le lien, un lien, approuvez la demande, sur votre telephone, scannez le code, revisa tu correo, consulta tu correo, haz clic en el enlace, aprueba la solicitud, en tu telefono, escanea el codigo',
+  'controlla la tua email, controlla la posta, clicca sul link, approva la richiesta, verifique seu e-mail, clique no link, aprove a solicitacao, bekijk je e-mail, controleer je e-mail, klik op de link, kolla din e-post, godkann',
+  'проверьте почту, проверьте свою почту, перейдите по ссылке, подтвердите вход, отсканируйте, メールを確認, メールをご確認, リンクをクリック, 承認してください, qrコードをスキャン, 查看您的邮件, 查收邮件, 点击链接, 扫描二维码, 扫码, 在手机上确认, 이메일을 확인, 링크를 클릭, 승인',
+);
+const HUMAN = anyOf(
+  "verify you are human, verify that you are human, verify you're human, verifying you are human, are you human, i am human, i'm not a robot, im not a robot, not a robot, are you a robot, prove you are human, confirm you are human, complete the captcha, solve the captcha, security challenge, press and hold, press & hold, checking your browser, checking if the site connection is secure, just a moment, complete the security check, unusual traffic",
+  'ich bin kein roboter, bestatigen sie dass sie ein mensch, je ne suis pas un robot, verifiez que vous etes humain, no soy un robot, non sono un robot, nao sou um robo, nie jestem robotem, ben robot degilim, я не робот, подтвердите что вы не робот, 私はロボットではありません, 进行人机身份验证, 人机验证, 我不是机器人, 로봇이 아닙니다',
+);
+const REFUSED = anyOf(
+  "you don't have permission to access",
+  'access denied, access to this page has been denied, you have been blocked, you are blocked, sorry you have been blocked, attention required, request blocked, 403 forbidden, you do not have permission to access, made us think you were a bot, error 1020, pardon our interruption, your request has been blocked, this request was blocked, bot detected, automated access, not available in your region, unable to access, request unsuccessful',
+  'zugriff verweigert, zugriff wurde verweigert, acces refuse, acceso denegado, accesso negato, acesso negado, dostep zabroniony, erisim engellendi, доступ запрещен, доступ ограничен, アクセスが拒否, 访问被拒绝, 拒绝访问, 접근이 거부, 차단',
+);
+const PASSKEY = anyOf(
+  'passkey, passkeys, security key, fingerprint face or screen lock, face id, touch id, windows hello, your device will ask, insert your security key, webauthn',
+  'passkey verwenden, sicherheitsschlussel, cle d acces, cle de securite, clave de acceso, chiave di accesso, chave de acesso, ключ доступа, パスキー, 通行密钥, 패스키',
+);
+const BROKEN = anyOf(
+  "service unavailable, bad gateway, gateway timeout, gateway time-out, internal server error, temporarily unavailable, under maintenance, down for maintenance, scheduled maintenance, site is down, application error, site can't be reached",
+  'nicht erreichbar, wartungsarbeiten, service indisponible, en maintenance, servicio no disponible, en mantenimiento, in manutenzione, em manutencao, технические работы, メンテナンス中, 维护中, 점검 중',
+);
+const CHALLENGE_FRAME =
+  /recaptcha\/(api2|enterprise)\/(anchor|bframe)|hcaptcha\.com|challenges\.cloudflare\.com|turnstile|arkoselabs|funcaptcha|geo\.captcha-delivery|datadome|px-captcha|captcha/i;
+
+/** All that the visible texts of the frames say, in the form the word lists want. */
+export function saidBy(frames: readonly SeenFrame[]): string {
+  return normalize(
+    frames
+      .flatMap((frame) => frame.facts.texts)
+      .filter((text) => text.region !== 'consent')
+      .map((text) => text.text)
+      .join(' | ')
+      .slice(0, 20_000),
+  );
+}
+
+/** What the page is about: its title, its headings and the first texts that are no links. */
+export function topicOf(frames: readonly SeenFrame[]): string {
+  const parts = frames.flatMap(({ facts }) => {
+    const texts = facts.texts.filter(
+      (text) =>
+        text.within === 'none' && text.region !== 'consent' && text.region !== 'nav' && text.region !== 'footer',
+    );
+    return [facts.title, ...texts.filter((text, index) => text.heading || index < 5).map((text) => text.plain)];
+  });
+  return normalize(parts.join(' | ').slice(0, 3_000));
+}
+
+/** The instruction of a page that waits for something outside of it, or null. */
+export function outsideInstruction(frames: readonly SeenFrame[]): string | null {
+  return instructionOf(frames, OUTSIDE);
+}
+
+/** Words of a link, where nothing says what brought it: a text message would be named. */
+const LINK = anyOf('link, links, lien, enlace, collegamento, lenke, lank, odkaz, ссылк, リンク, 链接, 連結, 링크');
+const BY_PHONE = anyOf('sms, text message, notification, phone, telefon, telephone, qr, push');
+
+/** True of an instruction to open what was mailed. */
+export function speaksOfMailedLink(instruction: string): boolean {
+  const said = normalize(instruction);
+  return !APPROVAL.test(said) && !BY_PHONE.test(said) && (MAIL.test(said) || LINK.test(said) || said.includes('@'));
+}
+
+function instructionOf(frames: readonly SeenFrame[], words: RegExp): string | null {
+  const texts = frames
+    .flatMap((frame) => frame.facts.texts)
+    .filter((text) => text.within === 'none' && text.region !== 'consent' && text.region !== 'footer');
+  const told = texts.filter((text) => words.test(normalize(text.text)));
+  const [first] = told;
+  if (!first) return null;
+  return [...new Set(told.slice(0, 3).map((text) => text.text))].join(' ').slice(0, 500);
+}
+
+/** Words of a question on another device: on a page that takes a code, too, `check your phone` may speak of the code. */
+const APPROVAL = anyOf(
+  'approve the sign in, approve sign in, approve your sign in, approve the request, approve this request, approve the login, approve this login, approve or deny, waiting for approval, waiting for you to approve, tap yes, tap approve',
+  'sent a notification, sent you a notification, notification sent, notification was sent, push sent, sent a push, sent you a push, approve the notification, approving the notification, check for a prompt, respond to the notification, pushed a login request',
+  'bestatigen sie die anmeldung, benachrichtigung gesendet, benachrichtigung geschickt, approuvez la demande, notification envoyee, aprueba la solicitud, notificacion enviada, approva la richiesta, aprove a solicitacao',
+  'подтвердите вход, 承認してください, 通知を送信, 在手机上确认',
+);
+
+/** What a page says that waits for an answer on another device, or null. */
+export function approvalInstruction(frames: readonly SeenFrame[]): string | null {
+  return instructionOf(frames, APPROVAL);
+}
+
+/** The badge of an invisible reCAPTCHA, a border included, asks for nothing. */
+const MAX_BADGE_HEIGHT = 68;
+
+/** A challenge for humans that fills a page: a known frame, or the words of one, with little else beside it. */
+export function showsChallenge(frames: readonly SeenFrame[], topic: string, said: string): boolean {
+  if (said.length > 2_500) return false;
+  return (
+    challengeFrames(frames).some(({ box }) => box.width > 60 && box.height > MAX_BADGE_HEIGHT) || HUMAN.test(topic)
+  );
+}
+
+/** A puzzle that was opened over the page (a form included): nothing else can be done before it is solved. */
+export function showsPuzzle(frames: readonly SeenFrame[]): boolean {
+  return challengeFrames(frames).some(
+    ({ src, box }) => PUZZLE_FRAME.test(src) && box.width >= 250 && box.height >= 250 && box.y >= 0,
+  );
+}
+
+const PUZZLE_FRAME = /\/bframe|frame=challenge|arkoselabs|funcaptcha|captcha-delivery/i;
+
+function challengeFrames(frames: readonly SeenFrame[]): ChildFrameFacts[] {
+  return frames.flatMap(({ facts }) =>
+    facts.frames.filter((child) => CHALLENGE_FRAME.test(`${child.src} ${child.title} ${child.name}`)),
+  );
+}
+
+/**
+ * What shows that the browser is turned away, or null. One sign is no proof: the words of a refusal need a status, a second
+ * phrase, a reference to quote, or a page that has nothing else on it.
+ */
+export function refusalSigns(frames: readonly SeenFrame[], topic: string, said: string, status: number): string | null {
+  if (said.length > 2_500) return null;
+  const signs: string[] = [];
+  const phrase = REFUSED.exec(topic)?.[0];
+  if (phrase !== undefined) signs.push(`"${phrase}"`);
+  const more = phrase === undefined ? undefined : REFUSED.exec(said.replaceAll(phrase, ''))?.[0];
+  if (more !== undefined) signs.push(`"${more}"`);
+  if (status === 401 || status === 403 || status === 429) signs.push(`status ${status}`);
+  const pressable = frames.flatMap(({ facts }) => facts.clickables).filter(({ visible }) => visible).length;
+  if (said.length < 600 && pressable <= 3) signs.push('nothing else on the page');
+  if (/(ray id|reference ?(#|id|number|no)|incident id|request id|error code|support id)/.test(said))
+    signs.push('a reference to quote');
+  const refuses = phrase !== undefined || [401, 403, 429].includes(status);
+  return refuses && signs.length >= 2 ? signs.join('; ') : null;
+}
+
+/** More words than these say something beside that they load. */
+const MAX_LOADING_TEXT = 120;
+
+/** A page that shows nothing but that it is loading: what it will say is still to come. */
+export function showsOnlyLoading(frames: readonly SeenFrame[]): boolean {
+  if (saidBy(frames).length > MAX_LOADING_TEXT) return false;
+  const isPressable = frames.some(
+    ({ facts }) => facts.clickables.some(({ visible }) => visible) || facts.controls.some(({ visible }) => visible),
+  );
+  return !isPressable && frames.some(({ facts }) => facts.busy || facts.texts.some(({ text }) => LOADS.test(text)));
+}
+
+/** A whole text, not a word of one. */
+const LOADS =
+  /^(loading|please wait|one moment|just a moment|starting|connecting|wird geladen|lädt|bitte warten|chargement|veuillez patienter|cargando|espere|caricamento|attendere|carregando|aguarde|laden|загрузка|読み込み中|加载中)( [\p{L} ]{1,40})?[.… !]*$/iu;
+
+/** A page that says that the site is out of order. */
+export function showsOutage(topic: string, said: string): boolean {
+  return said.length < 800 && BROKEN.test(topic);
+}
+
+/** Words of a site that would like to create a passkey for a visitor whom it knows. */
+export const NEW_PASSKEY = anyOf(
+  'create a passkey, create passkey, create your passkey, add a passkey, add passkey, set up a passkey, set up passkey, save a passkey, save passkey, get a passkey, register a passkey, enable passkeys, sign in faster with a passkey',
+  'passkey erstellen, passkey einrichten, passkey hinzufugen, passkey anlegen, creer une cle d acces, ajouter une cle d acces, crear una clave de acceso, crear llave de acceso, anadir una clave de acceso',
+  'crea una passkey, crea passkey, crea una chiave di accesso, criar uma chave de acesso, criar chave de acesso, toegangssleutel maken, skapa en nyckel, создать ключ доступа, パスキーを作成, 创建通行密钥, 패스키 만들기',
+);
+
+/** A page about passkeys. */
+export function speaksOfPasskeys(topic: string): boolean {
+  return PASSKEY.test(topic);
+}
+
+/** The browser's own page about a site that gave none. */
+export function isErrorPage(url: string): boolean {
+  return url.startsWith('chrome-error:');
+}
+
+/** True where the site asks by HTTP authentication: the browser shows nothing then but the status. */
+export function asksByHttp(status: number, said: string): boolean {
+  return status === 401 && said === '';
+}
+
+/** What a window says over a page whose session has ended. */
+const SESSION_OVER = anyOf(
+  'session expired, session has expired, session is expired, session timed out, session has timed out, session timeout, session ended, session has ended, session is over, session was ended, session is no longer valid, session is invalid',
+  'you have been logged out, you have been signed out, you were logged out, you were signed out, you are logged out, you are no longer logged in, you are no longer signed in, you are not logged in, log in again, sign in again, login again, login has expired, not logged in anymore',
+  'sitzung ist abgelaufen, sitzung abgelaufen, sitzung wurde beendet, wurden abgemeldet, wurdest abgemeldet, erneut anmelden, melden sie sich erneut an, melde dich erneut an, nicht mehr angemeldet, anmeldung ist abgelaufen',
+  'session a expire, session expiree, avez ete deconnecte, reconnectez vous, veuillez vous reconnecter, sesion ha caducado, sesion ha expirado, sesion expirada, se ha cerrado la sesion, inicia sesion de nuevo, inicie sesion de nuevo, vuelva a iniciar sesion',
+  'sessione scaduta, sessione e scaduta, accedi di nuovo, effettua nuovamente l accesso, sessao expirou, sessao expirada, faca login novamente, entre novamente, sesja wygasla, zaloguj sie ponownie, oturumunuz sona erdi, oturum suresi doldu, tekrar giris yapin, sessie is verlopen, log opnieuw in, meld u opnieuw aan',
+  'сессия истекла, сеанс истек, войдите снова, войдите заново, セッションの有効期限が切れ, 再度ログイン, もう一度ログイン, 会话已过期, 登录已过期, 登录已失效, 登录状态已过期, 重新登录, 重新登錄, 重新登入, 세션이 만료, 다시 로그인',
+);
+/** It still goes on. */
+const SOON =
+  /(?<![a-z])(will|about to|going to|soon|expires? in|expiring|in \d+ (second|minute)s?|extend|stay (signed|logged) in|keep me|wird|lauft|bald|verlangern|va expirer|bientot|a punto|prolonger|por expirar|sta per|estende|prestes)(?![a-z])|即将|还有|まもなく|延長|곧|истека|продлить/;
+/** A window that says so says little else. */
+const MAX_NOTICE_LENGTH = 400;
+
+/**
+ * True where a window over the page says that the session has ended: what stands under it was drawn before, with all signs of
+ * a visitor who is known. A window that warns of an end to come is none.
+ */
+export function saysSessionOver(frames: readonly SeenFrame[]): boolean {
+  const said = frames
+    .flatMap(({ facts }) => facts.texts)
+    .filter(({ region }) => region === 'dialog' || region === 'popup')
+    .map(({ text }) => text);
+  const all = normalize([...new Set(said)].join(' | '));
+  return all !== '' && all.length <= MAX_NOTICE_LENGTH && SESSION_OVER.test(all) && !SOON.test(all);
+}
