@@ -8,16 +8,22 @@ import { writtenPages } from '../test/pages/written.ts';
 import type { Figure } from './figure.ts';
 import { fitted, type Example } from './fit.ts';
 import type { ClickableFacts } from '../reader/facts.ts';
-import { type LoginCluster, chooseLogin } from '../reader/form/login-form.ts';
+import { type LoginForm, chooseLoginForm } from '../reader/form/login-form.ts';
 import { ENOUGH, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
-import { ENOUGH_FOR_LINK, LINK_WEIGHTS, type LinkSign, entrancesOf, linkSigns } from '../reader/signs/sign-in-links.ts';
+import {
+  MIN_LINK_SCORE,
+  LINK_WEIGHTS,
+  type LinkSign,
+  rankSignInLinks,
+  linkSigns,
+} from '../reader/signs/sign-in-links.ts';
 
 /** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     return [
-      ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, ENOUGH_FOR_LINK),
+      ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, MIN_LINK_SCORE),
       ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, ENOUGH),
     ];
   } finally {
@@ -37,7 +43,7 @@ async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
     examples.push({
       candidates: controls.map((each) => ({ signs: linkSigns(each), isTruth: each === truth })),
       isRight: (weights) =>
-        (entrancesOf(controls, weights)[0] ?? null) === truth && (truth !== null) === wanted.truth.entrance,
+        (rankSignInLinks(controls, weights)[0] ?? null) === truth && (truth !== null) === wanted.truth.entrance,
       isHeldOut: isHeldOut(wanted),
     });
   });
@@ -49,7 +55,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
   const examples: Example<SubmitSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
     await readWhenSettled(page);
-    const { login } = chooseLogin(await seeFrames(page));
+    const { login } = chooseLoginForm(await seeFrames(page));
     if (login === undefined) return;
     const controls = controlsOf(login);
     const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'submit', login.frame.path)));
@@ -64,7 +70,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
 }
 
 /** Controls that may be the button at all. */
-function controlsOf({ frame, last }: LoginCluster): ClickableFacts[] {
+function controlsOf({ frame, last }: LoginForm): ClickableFacts[] {
   return frame.facts.clickables.filter((each) => each.visible && submitSigns(each, last) !== null);
 }
 

@@ -1,19 +1,19 @@
 import type { FormChoice, PageReading } from '../contract/reading.ts';
 import { readChoices } from './choices/choices.ts';
-import type { Box, ControlFacts, SeenFrame } from './facts.ts';
-import { type Candidates, candidatesOf } from './form/candidates.ts';
+import type { Box, ControlFacts, FrameSnapshot } from './facts.ts';
+import { type Candidates, describeCandidates } from './form/candidates.ts';
 import type { Cluster } from './form/clusters.ts';
 import { readFields } from './form/fields.ts';
-import { type Choice, choicesKey, chooseLogin } from './form/login-form.ts';
+import { type Choice, choicesKey, chooseLoginForm } from './form/login-form.ts';
 import { readChoiceSubmit } from './form/submit.ts';
-import { asksOnlyWhere } from './form/usable-controls.ts';
-import { kindOf } from './page-kind.ts';
-import { withoutPersonal } from './redact.ts';
-import { lockOutOf } from './signs/lock-out.ts';
-import { approvalInstruction, outsideInstruction, saysSessionOver, speaksOfMailedLink } from './signs/page-signs.ts';
+import { asksOnlyForProvider } from './form/usable-controls.ts';
+import { classifyPage } from './page-kind.ts';
+import { redactPersonalData } from './redact.ts';
+import { detectLockout } from './signs/lock-out.ts';
+import { approvalMessage, externalActionMessage, showsSessionExpired, mentionsMailedLink } from './signs/page-signs.ts';
 import { readSignInLink } from './signs/sign-in-links.ts';
-import { markEnrolment } from './signs/totp-setup.ts';
-import { readWebsiteError, wantsProof } from './signs/website-error.ts';
+import { markTotpSetup } from './signs/totp-setup.ts';
+import { readWebsiteError, isCaptchaError } from './signs/website-error.ts';
 
 /** One decision, with where it lies on the page. */
 export interface Reason {
@@ -27,7 +27,7 @@ export interface Reason {
 }
 
 /** A reading and the evidence for it. */
-export interface Understood {
+export interface PageAnalysis {
   readonly reading: PageReading;
   readonly reasons: readonly Reason[];
   /** True where the page shows a form for something else: it is there already, and waiting shows nothing more. */
@@ -37,16 +37,16 @@ export interface Understood {
 }
 
 /** Judges the facts of a page: pure, so that every rule can be tested without a browser. */
-export function understand(url: string, frames: readonly SeenFrame[]): PageReading {
-  return understandWithReasons(url, frames).reading;
+export function understand(url: string, frames: readonly FrameSnapshot[]): PageReading {
+  return analyzePage(url, frames).reading;
 }
 
 /**
  * The same, with the evidence of every decision in a few words. None of them quotes what somebody typed.
  * @param chosen what a person has said of the forms that earlier readings took.
  */
-export function understandWithReasons(url: string, frames: readonly SeenFrame[], chosen?: FormChoice): Understood {
-  const choice = chooseLogin(frames, chosen);
+export function analyzePage(url: string, frames: readonly FrameSnapshot[], chosen?: FormChoice): PageAnalysis {
+  const choice = chooseLoginForm(frames, chosen);
   const form = choice.login;
   const fields = form ? readFields(form) : [];
   const button = fields.length > 0 ? form?.submit?.button : undefined;
@@ -54,12 +54,12 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
   const beingSent = form === undefined && isBeingSent(frames);
-  const sessionOver = saysSessionOver(frames);
-  const { kind, why } = kindOf({
+  const sessionOver = showsSessionExpired(frames);
+  const { kind, why } = classifyPage({
     url,
     frames,
     fields,
-    asksOnlyWhere: form !== undefined && asksOnlyWhere(form),
+    asksOnlyForProvider: form !== undefined && asksOnlyForProvider(form),
     choices,
     signInLink,
     sessionOver,
@@ -69,9 +69,9 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
   const isForm = kind === 'form';
   const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
   const lockOut =
-    kind === 'logged_in' ? undefined : lockOutOf(isForm ? [error ?? ''] : [error ?? '', ...shortTexts(frames)]);
+    kind === 'logged_in' ? undefined : detectLockout(isForm ? [error ?? ''] : [error ?? '', ...shortTexts(frames)]);
   const forms = isForm ? choice.forms : kind === 'choice' ? [choicesKey(choices)] : [];
-  const instruction = kind === 'external_action' ? (approvalInstruction(frames) ?? outsideInstruction(frames)) : null;
+  const instruction = kind === 'external_action' ? (approvalMessage(frames) ?? externalActionMessage(frames)) : null;
   const asRead: PageReading = {
     url,
     kind,
@@ -80,25 +80,25 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
     submit: takesValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,
-    ...(isForm && error !== null && wantsProof(error) ? { wants_proof: true } : {}),
+    ...(isForm && error !== null && isCaptchaError(error) ? { wants_proof: true } : {}),
     ...(kind === 'other' && sessionOver ? { session_over: true } : {}),
     ...(lockOut === undefined ? {} : { lock_out: lockOut }),
     external_action_message: instruction,
-    ...(instruction !== null && speaksOfMailedLink(instruction) ? { mailed_link: true } : {}),
+    ...(instruction !== null && mentionsMailedLink(instruction) ? { mailed_link: true } : {}),
     sign_in_link: isForm || kind === 'logged_in' ? null : signInLink,
     ...(forms.length === 0 ? {} : { forms: [...forms] }),
   };
-  const reading = markEnrolment(asRead, frames);
+  const reading = markTotpSetup(asRead, frames);
   const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
   const showsOtherForm = choice.refused.some(({ cluster }) => cluster.controls.length >= 2);
   // A page that shows a secret is shown to nobody.
   const close =
-    isForm && reading.enrolment !== true && choice.close.length > 1 ? candidatesOf(frames, choice.close) : null;
+    isForm && reading.enrolment !== true && choice.close.length > 1 ? describeCandidates(frames, choice.close) : null;
   return { reading, reasons, showsOtherForm, close };
 }
 
 /** True for a login that is filled in and locked: the page has sent it and shows no answer yet. */
-function isBeingSent(frames: readonly SeenFrame[]): boolean {
+function isBeingSent(frames: readonly FrameSnapshot[]): boolean {
   const isLocked = ({ visible, disabled, filled }: ControlFacts): boolean => visible && disabled && filled;
   if (!frames.some(({ facts }) => facts.controls.some(isLocked))) return false;
   const unlocked = frames.map(({ path, facts }) => ({
@@ -108,13 +108,13 @@ function isBeingSent(frames: readonly SeenFrame[]): boolean {
       controls: facts.controls.map((each) => (isLocked(each) ? { ...each, disabled: false } : each)),
     },
   }));
-  return chooseLogin(unlocked).login !== undefined;
+  return chooseLoginForm(unlocked).login !== undefined;
 }
 
 /** Pages that only say something are short. */
 const MAX_TEXTS = 12;
 
-function shortTexts(frames: readonly SeenFrame[]): string[] {
+function shortTexts(frames: readonly FrameSnapshot[]): string[] {
   const texts = frames.flatMap(({ facts }) => facts.texts).filter(({ within }) => within === 'none');
   return texts.length <= MAX_TEXTS ? texts.map(({ text }) => text) : [];
 }
@@ -147,7 +147,7 @@ const MAX_REASON = 160;
  * Why a page was read as it was, in a few words for whoever looks into a login that failed: what the page is first, then what
  * was taken and what was left out. It quotes the site's words, without addresses of people and long numbers.
  */
-export function evidenceOf(reasons: readonly Reason[]): string {
+export function summarizeReasons(reasons: readonly Reason[]): string {
   const parts = reasons.map(({ what, why }) => `${what}: ${why}`.slice(0, MAX_REASON));
-  return withoutPersonal([...new Set(parts)].join(' · ')).slice(0, MAX_EVIDENCE);
+  return redactPersonalData([...new Set(parts)].join(' · ')).slice(0, MAX_EVIDENCE);
 }

@@ -171,7 +171,7 @@ export interface ChildFrameFacts {
 }
 
 /** The facts of one frame and the way to it: CSS selectors of frame elements, outermost first. */
-export interface SeenFrame {
+export interface FrameSnapshot {
   readonly path: readonly string[];
   readonly facts: FrameFacts;
   /** On the page itself: what its QR codes say, where they were read. A secret, as a text of the page may be. */

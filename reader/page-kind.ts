@@ -1,34 +1,34 @@
 import { asksForCode } from '../contract/code-fields.ts';
 import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
-import { asksToAgree } from './choices/interstitials.ts';
-import type { SeenFrame } from './facts.ts';
+import { asksToAcceptTerms } from './choices/interstitials.ts';
+import type { FrameSnapshot } from './facts.ts';
 import { asksNewPassword } from './form/usable-controls.ts';
 import {
-  NEW_PASSKEY,
-  approvalInstruction,
-  asksByHttp,
-  isErrorPage,
-  outsideInstruction,
-  refusalSigns,
-  saidBy,
-  showsChallenge,
-  showsOnlyLoading,
-  showsOutage,
-  showsPuzzle,
-  speaksOfPasskeys,
-  topicOf,
+  PASSKEY_OFFER,
+  approvalMessage,
+  isHttpAuthPrompt,
+  isBrowserErrorPage,
+  externalActionMessage,
+  blockedEvidence,
+  visibleText,
+  isChallengePage,
+  isLoadingPage,
+  isOutagePage,
+  showsOpenPuzzle,
+  mentionsPasskeys,
+  pageTopic,
 } from './signs/page-signs.ts';
-import { signedInSigns } from './signs/signed-in.ts';
+import { signedInEvidence } from './signs/signed-in.ts';
 import { identifierWords, normalize } from './text/normalize.ts';
 import { SIGN_IN } from './text/words.ts';
 
 /** What was found on the page so far. */
 export interface Findings {
   readonly url: string;
-  readonly frames: readonly SeenFrame[];
+  readonly frames: readonly FrameSnapshot[];
   readonly fields: readonly ReadField[];
   /** The login begins with a list of places to sign in at, and asks for nothing else yet. */
-  readonly asksOnlyWhere: boolean;
+  readonly asksOnlyForProvider: boolean;
   readonly choices: readonly ReadChoice[];
   readonly signInLink: PageReading['sign_in_link'];
   /** A window over the page says that the session is over. */
@@ -38,45 +38,54 @@ export interface Findings {
 }
 
 /** Says what a page is, and why. What can be answered wins over what can only be waited for. */
-export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink, sessionOver, beingSent }: Findings): {
+export function classifyPage({
+  url,
+  frames,
+  fields,
+  asksOnlyForProvider,
+  choices,
+  signInLink,
+  sessionOver,
+  beingSent,
+}: Findings): {
   kind: PageKind;
   why: string;
 } {
   const is = (kind: PageKind, why: string): { kind: PageKind; why: string } => ({ kind, why });
   const top = frames[0]?.facts;
   if (!top) return is('unavailable', 'the page gives no answer');
-  const said = saidBy(frames);
-  if (asksByHttp(top.status, said)) return is('http_login', 'status 401 and an empty page');
-  if (isErrorPage(url)) return is('unavailable', 'the error page of the browser');
-  const topic = topicOf(frames);
-  if (showsPuzzle(frames)) return is('captcha', 'a puzzle lies over the page');
-  if (waitsBesideCode(fields) && approvalInstruction(frames) !== null)
+  const said = visibleText(frames);
+  if (isHttpAuthPrompt(top.status, said)) return is('http_login', 'status 401 and an empty page');
+  if (isBrowserErrorPage(url)) return is('unavailable', 'the error page of the browser');
+  const topic = pageTopic(frames);
+  if (showsOpenPuzzle(frames)) return is('captcha', 'a puzzle lies over the page');
+  if (waitsBesideCode(fields) && approvalMessage(frames) !== null)
     return is('external_action', 'asks to agree on another device, and takes a code instead');
   if (fields.some((field) => field.type !== 'text')) return is('form', 'has the fields of a login');
-  if (asksOnlyWhere) return is('form', 'asks where to sign in');
+  if (asksOnlyForProvider) return is('form', 'asks where to sign in');
   if (top.status >= 500) return is('unavailable', `status ${top.status}`);
-  if (showsChallenge(frames, topic, said)) return is('captcha', 'a challenge and little else');
+  if (isChallengePage(frames, topic, said)) return is('captcha', 'a challenge and little else');
 
   const answers = choices.filter((choice) => choice.type === 'mfa_method' || choice.type === 'account');
-  const outside = outsideInstruction(frames);
+  const outside = externalActionMessage(frames);
   if (outside !== null && answers.every((choice) => choice.mfa_type === 'switch' || choice.type === 'mfa_method')) {
     if (answers.length < 2) return is('external_action', 'tells of something to do outside of the page');
   }
   if (answers.length > 0) return is('choice', 'offers methods or accounts');
   if (sessionOver) return is('other', 'a window over the page says that the session is over');
-  if (asksToAgree(frames)) return is('other', 'asks to agree to terms');
-  const inside = signedInSigns(frames);
+  if (asksToAcceptTerms(frames)) return is('other', 'asks to agree to terms');
+  const inside = signedInEvidence(frames);
   if (inside !== null) return is('logged_in', inside);
   if (beingSent) return is('unavailable', 'the fields of a login are filled in and locked: its answer is awaited');
   if (frames.some(({ facts }) => asksNewPassword(facts))) return is('password_change', 'a new password is to be set');
-  const refusal = refusalSigns(frames, topic, said, top.status);
+  const refusal = blockedEvidence(frames, topic, said, top.status);
   if (refusal !== null) return is('blocked', refusal);
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
-  const asksForPasskey = speaksOfPasskeys(topic) && !(choices.length === 0 && NEW_PASSKEY.test(topic));
+  const asksForPasskey = mentionsPasskeys(topic) && !(choices.length === 0 && PASSKEY_OFFER.test(topic));
   if (asksForPasskey && onlyPasskeys) return is('passkey', 'speaks of passkeys and offers nothing else');
   if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return is('choice', 'offers ways to sign in');
-  if (showsOutage(topic, said)) return is('unavailable', 'says that it is out of order');
-  if (showsOnlyLoading(frames)) return is('unavailable', 'shows only that it is loading');
+  if (isOutagePage(topic, said)) return is('unavailable', 'says that it is out of order');
+  if (isLoadingPage(frames)) return is('unavailable', 'shows only that it is loading');
   if (said === '' && top.clickables.length === 0 && top.controls.length === 0)
     return is('unavailable', 'an empty page');
   return is('other', 'asks for nothing of a login');

@@ -9,7 +9,7 @@ const BEGINNING = 4;
  * A reading without secrets that the page shows: every text of the site's, and what was made of them. Selectors stay as they
  * are; the reader makes them from names and places.
  */
-export function withoutSecrets(reading: PageReading, secrets: readonly string[]): PageReading {
+export function redactSecrets(reading: PageReading, secrets: readonly string[]): PageReading {
   if (secrets.length === 0) return reading;
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
   const clean = (text: string): string =>
@@ -43,6 +43,6 @@ export function withoutSecrets(reading: PageReading, secrets: readonly string[])
 }
 
 /** A text without what may tell of a person: addresses of mail, and numbers of four digits or more. */
-export function withoutPersonal(text: string): string {
+export function redactPersonalData(text: string): string {
   return text.replace(/[^\s"]+@[^\s"]+/g, '…@…').replace(/\d[\d ().-]{2,}\d/g, '…');
 }

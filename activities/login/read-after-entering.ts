@@ -13,7 +13,7 @@ import { readLogin } from './read-login.ts';
 import type { Judgement } from './reading/read-page.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
 import { withoutTyped } from './without-typed.ts';
-import { readOffers } from '../../reader/choices/interstitials.ts';
+import { readInterstitial } from '../../reader/choices/interstitials.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
 const LATE_ANSWER_WITHIN_MS = 20_000;
@@ -85,7 +85,7 @@ export async function readAfterEntering(
   const neutral = reading.kind === 'other' && reading.website_error === null;
   if (answered === 'way' || !neutral) return reading;
   if (await closesSoon(page)) return await readAfterEntering(deps, target, sessionId, answered, before, signal);
-  const offers = readOffers(await seeFrames(page));
+  const offers = readInterstitial(await seeFrames(page));
   if (offers.length > 0) return withoutTyped(page, { ...reading, kind: 'choice', choices: offers, submit: null });
   // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
   // visitor whom nobody knows tells: who is led away from there, or asked to log in, sees another page than this one.
@@ -122,7 +122,7 @@ async function isOnItsWay(page: Page, { kind, website_error: error }: PageReadin
   if (kind !== 'other' && kind !== 'logged_in') return false;
   if (passed < REDEEMS_WITHIN_MS && isAuthorizationAnswer(page.url())) return true;
   if (passed >= LEADS_BACK_WITHIN_MS || error !== null || !isAuthorizationRequest(page.url())) return false;
-  return readOffers(await seeFrames(page)).length === 0;
+  return readInterstitial(await seeFrames(page)).length === 0;
 }
 
 /** True when a window that another page opened goes away by itself: what it has to say, it says to that page. */

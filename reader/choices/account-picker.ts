@@ -20,7 +20,7 @@ const ANOTHER = anyOf(
 const ASIDE = /remove|forget|privacy|terms|help|learn more|create|back|cancel|settings|entfernen|hilfe/;
 
 /** `Continue as Alice`: the account that the site remembers. */
-export function isRemembered(button: ClickableFacts): boolean {
+export function isRememberedAccount(button: ClickableFacts): boolean {
   return REMEMBERED.test(normalize(button.text));
 }
 
@@ -28,21 +28,21 @@ const REMEMBERED =
   /^(continue as|log in as|sign in as|weiter als|fortfahren als|continuer en tant que|continuar como|continua come|продолжить как) (?!(a )?guest|gast|invite|invitado|ospite)/;
 
 /** True for a page that asks which of several accounts (or organizations) to go on with. */
-export function isAccountList(facts: FrameFacts, said: string): boolean {
+export function isAccountPicker(facts: FrameFacts, said: string): boolean {
   const shown = facts.clickables.filter((each) => each.visible);
-  if (shown.some(isRemembered)) return true;
-  return PICKER.test(said) && shown.some((each) => isPerson(each) || isAnotherAccount(each));
+  if (shown.some(isRememberedAccount)) return true;
+  return PICKER.test(said) && shown.some((each) => isAccountEntry(each) || isOtherAccountEntry(each));
 }
 
 /** An entry of an account list: a name with an address, or a row of a list. */
-export function isPerson(button: ClickableFacts): boolean {
+export function isAccountEntry(button: ClickableFacts): boolean {
   const said = normalize(button.text);
-  if (!said || said.length > 150 || isAnotherAccount(button)) return false;
+  if (!said || said.length > 150 || isOtherAccountEntry(button)) return false;
   if (ASIDE.test(said) || FORGOT.test(said) || SIGN_OUT.test(said)) return false;
   if (button.region === 'footer' || button.region === 'nav' || button.region === 'header') return false;
   if (/\S@\S+\.\S/.test(button.text) || /data-identifier|data-account|data-email|data-user/.test(button.extra))
     return true;
-  if (isRemembered(button)) return true;
+  if (isRememberedAccount(button)) return true;
   return (
     button.type === 'radio' ||
     button.lines.length >= 2 ||
@@ -53,6 +53,6 @@ export function isPerson(button: ClickableFacts): boolean {
 }
 
 /** The entry for an account that the list does not have. */
-export function isAnotherAccount(button: ClickableFacts): boolean {
+export function isOtherAccountEntry(button: ClickableFacts): boolean {
   return ANOTHER.test(normalize(button.text));
 }

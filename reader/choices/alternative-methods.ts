@@ -32,14 +32,14 @@ const NO_CHOICE = /learn more|what is|about|help|create|add|set ?up|register|man
 const ONE_TIME = /one[ -]?time|einmal|usage unique|un solo uso/;
 
 /** What a way to sign in asks for, where its words say so. */
-export function usedBy(button: ClickableFacts): Pick<ReadChoice, 'uses'> {
+export function credentialUsedBy(button: ClickableFacts): Pick<ReadChoice, 'uses'> {
   const said = normalize(`${button.text} | ${button.ariaLabel}`);
   if (PASSKEY.test(said)) return { uses: 'passkey' };
   return PASSWORD_INSTEAD.test(said) && !ONE_TIME.test(said) ? { uses: 'password' } : {};
 }
 
 /** Another way to sign in than the one in front of the person, or undefined. */
-export function otherWayOf(button: ClickableFacts, login: boolean): ReadChoice['type'] | undefined {
+export function alternativeMethodType(button: ClickableFacts, login: boolean): ReadChoice['type'] | undefined {
   const said = normalize(`${button.text} | ${button.text === button.ariaLabel ? '' : button.ariaLabel}`);
   if (said.length > 100 || FORGOT.test(said) || SIGN_UP.test(said) || NO_CHOICE.test(said)) return undefined;
   if (button.region === 'footer' || button.region === 'nav') return undefined;

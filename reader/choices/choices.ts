@@ -1,31 +1,31 @@
 import type { ReadChoice } from '../../contract/reading.ts';
-import { isAccountList, isAnotherAccount, isPerson } from './account-picker.ts';
-import { otherWayOf, usedBy } from './alternative-methods.ts';
+import { isAccountPicker, isOtherAccountEntry, isAccountEntry } from './account-picker.ts';
+import { alternativeMethodType, credentialUsedBy } from './alternative-methods.ts';
 import { SECOND_FACTOR, maskedDestination, mfaTypeOf } from './mfa-methods.ts';
-import { isAboutSigningIn, providerOf, standsBeside } from './sso.ts';
-import type { ClickableFacts, SeenFrame } from '../facts.ts';
-import { isLeadOn } from '../form/buttons.ts';
-import type { LoginCluster } from '../form/login-form.ts';
-import { asksOnlyWhere } from '../form/usable-controls.ts';
-import { outsideInstruction } from '../signs/page-signs.ts';
+import { isAboutSigningIn, providerOf, isNearLogin } from './sso.ts';
+import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
+import { isContinueButton } from '../form/buttons.ts';
+import type { LoginForm } from '../form/login-form.ts';
+import { asksOnlyForProvider } from '../form/usable-controls.ts';
+import { externalActionMessage } from '../signs/page-signs.ts';
 import { normalize } from '../text/normalize.ts';
 
 const MAX_CHOICES = 40;
 
 /** What a page offers beside, or instead of, its fields. */
 export function readChoices(
-  frames: readonly SeenFrame[],
-  form: LoginCluster | undefined,
+  frames: readonly FrameSnapshot[],
+  form: LoginForm | undefined,
   submit: string | undefined,
 ): ReadChoice[] {
   const choices: ReadChoice[] = [];
   const taken = new Set<string>();
-  const question = form !== undefined && asksOnlyWhere(form) ? form : null;
+  const question = form !== undefined && asksOnlyForProvider(form) ? form : null;
   for (const frame of frames) {
     const context = contextOf(frame, form);
     for (const button of frame.facts.clickables) {
       if (!button.visible || button.disabled || button.region === 'consent' || button.selector === submit) continue;
-      if (question !== null && leadsTo(question, button)) continue;
+      if (question !== null && leadsToSamePlace(question, button)) continue;
       const choice = judge(button, context);
       if (!choice) continue;
       // Two phones of one person are two choices, though both are called `Text message`.
@@ -47,7 +47,7 @@ export function readChoices(
 }
 
 /** Beside a list of places to sign in at, its heading and the languages are links to the same place, whatever their addresses say. */
-function leadsTo(form: LoginCluster, { text, href }: ClickableFacts): boolean {
+function leadsToSamePlace(form: LoginForm, { text, href }: ClickableFacts): boolean {
   const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '');
   return normalize(text) === normalize(form.heading) || (href !== '' && pathOf(href) === pathOf(form.frame.facts.url));
 }
@@ -71,7 +71,7 @@ interface Context {
 type Judged = Pick<ReadChoice, 'type' | 'label'> &
   Partial<Pick<ReadChoice, 'provider' | 'mfa_type' | 'uses' | 'masked_destination' | 'description'>>;
 
-function contextOf(frame: SeenFrame, form: LoginCluster | undefined): Context {
+function contextOf(frame: FrameSnapshot, form: LoginForm | undefined): Context {
   const texts = frame.facts.texts.filter(
     (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
   );
@@ -84,15 +84,15 @@ function contextOf(frame: SeenFrame, form: LoginCluster | undefined): Context {
   const asksCode = form?.controls.some((each) => each.meaning === 'code') === true;
   const asksWho = form?.controls.some((each) => each.meaning === 'identifier') === true;
   const asksPassword = form?.controls.some((each) => each.meaning === 'password') === true;
-  const outside = form === undefined && outsideInstruction([frame]) !== null;
+  const outside = form === undefined && externalActionMessage([frame]) !== null;
   return {
     secondFactor: (asksCode && !asksWho) || outside || (!asksPassword && SECOND_FACTOR.test(topic)),
     outside,
-    accounts: form === undefined && isAccountList(frame.facts, topic),
+    accounts: form === undefined && isAccountPicker(frame.facts, topic),
     login: form !== undefined,
     // A frame beside the one with the fields holds a provider's own button.
     besideLogin: (button) =>
-      form === undefined ? isAboutSigningIn(frame.facts) : form.frame !== frame || standsBeside(button, form),
+      form === undefined ? isAboutSigningIn(frame.facts) : form.frame !== frame || isNearLogin(button, form),
     options: form?.frame === frame ? optionsBesideCode(form) : new Set(),
   };
 }
@@ -101,7 +101,7 @@ function contextOf(frame: SeenFrame, form: LoginCluster | undefined): Context {
 const BESIDE_CODE = 80;
 
 /** Two or more controls of one make before or right after a field for a code alone, none of which sends it. */
-function optionsBesideCode(form: LoginCluster): Set<ClickableFacts> {
+function optionsBesideCode(form: LoginForm): Set<ClickableFacts> {
   const isCodeOnly = form.controls.every(({ meaning }) => meaning === 'code');
   const formAt = form.controls[0]?.control.form;
   const candidates = form.frame.facts.clickables.filter(
@@ -114,7 +114,7 @@ function optionsBesideCode(form: LoginCluster): Set<ClickableFacts> {
       each !== form.submit?.button &&
       (each.type === 'radio' || ['button', 'option', 'radio', 'tab'].includes(each.role) || each.tag === 'button') &&
       each.type !== 'submit' &&
-      !isLeadOn(each) &&
+      !isContinueButton(each) &&
       !NO_OPTION.test(normalize(each.text)),
   );
   const makeOf = ({ tag, type, role, classes }: ClickableFacts): string =>
@@ -135,20 +135,27 @@ function judge(button: ClickableFacts, context: Context): Judged | undefined {
   const sso = providerOf(button, { besideLogin: context.besideLogin(button) });
   if (sso) return { type: 'sso_provider', label: sso.label.slice(0, 500), provider: sso.provider };
   if (context.accounts) {
-    if (isPerson(button)) return { type: 'account', label: button.text.slice(0, 500), description };
-    if (isAnotherAccount(button)) return { type: 'account', label };
+    if (isAccountEntry(button)) return { type: 'account', label: button.text.slice(0, 500), description };
+    if (isOtherAccountEntry(button)) return { type: 'account', label };
   }
   if (context.secondFactor) {
     const mfa = mfaTypeOf(button);
     if (mfa && !(context.outside && mfa !== 'switch' && !OFFERS.test(normalize(button.text)))) {
       const masked = maskedDestination(button.text) ?? null;
       const type = mfa === 'other' ? {} : { mfa_type: mfa };
-      return { type: 'mfa_method', label, description, masked_destination: masked, ...type, ...usedBy(button) };
+      return {
+        type: 'mfa_method',
+        label,
+        description,
+        masked_destination: masked,
+        ...type,
+        ...credentialUsedBy(button),
+      };
     }
   }
   if (context.options.has(button)) return { type: 'mfa_method', label, description };
-  const way = otherWayOf(button, context.login);
-  return way ? { type: way, label, description, ...usedBy(button) } : undefined;
+  const way = alternativeMethodType(button, context.login);
+  return way ? { type: way, label, description, ...credentialUsedBy(button) } : undefined;
 }
 
 /** A clickable row and the button inside it are one choice: the first, outer one stays. */

@@ -1,6 +1,6 @@
 import type { ReadChoice } from '../../contract/reading.ts';
-import type { CheckboxFacts, ClickableFacts, SeenFrame } from '../facts.ts';
-import { NEW_PASSKEY, topicOf } from '../signs/page-signs.ts';
+import type { CheckboxFacts, ClickableFacts, FrameSnapshot } from '../facts.ts';
+import { PASSKEY_OFFER, pageTopic } from '../signs/page-signs.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 import { SIGN_IN, TERMS } from '../text/words.ts';
 
@@ -51,9 +51,9 @@ const MAX_BUTTONS = 12;
  * have what a provider knows, a lone button that leads on. The choices of such a consent carry what it is about as their
  * description. Only for a page after an answer: anywhere else such words are part of the furniture.
  */
-export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
-  const topic = topicOf(frames);
-  const boxes = TERMS_PAGE.test(topic) ? boxesToAgree(frames) : [];
+export function readInterstitial(frames: readonly FrameSnapshot[]): ReadChoice[] {
+  const topic = pageTopic(frames);
+  const boxes = TERMS_PAGE.test(topic) ? findAgreementBoxes(frames) : [];
   const buttons = frames.flatMap((frame) => pressable(frame, boxes).map((button) => ({ frame, button })));
   if (buttons.length > MAX_BUTTONS) return [];
   const says = ({ button }: { button: ClickableFacts }, words: RegExp): boolean => words.test(normalize(button.text));
@@ -62,9 +62,9 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
   const [lone, ...others] = buttons.filter(({ button }) => button.tag !== 'a');
   if (lone !== undefined && others.length === 0 && !isConsent && !TERMS_PAGE.test(topic) && says(lone, ONWARD))
     onward.push(lone);
-  const offersPasskey = NEW_PASSKEY.test(topic);
+  const offersPasskey = PASSKEY_OFFER.test(topic);
   const createsPasskey = (each: { button: ClickableFacts }): boolean =>
-    says(each, NEW_PASSKEY) || (offersPasskey && says(each, ONWARD));
+    says(each, PASSKEY_OFFER) || (offersPasskey && says(each, ONWARD));
   const agrees = (each: { button: ClickableFacts }): boolean =>
     says(each, AGREE) || (boxes.length > 0 && says(each, ONWARD));
   const asks = isConsent || onward.length > 0 || (TERMS_PAGE.test(topic) && buttons.some(agrees));
@@ -94,9 +94,9 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
  * True of a page that is about terms, as its title or a heading says, and has a button that agrees to them. Whoever meets it is
  * known to the site already, and gets no further.
  */
-export function asksToAgree(frames: readonly SeenFrame[]): boolean {
+export function asksToAcceptTerms(frames: readonly FrameSnapshot[]): boolean {
   if (!headingsOf(frames).some((heading) => TERMS_PAGE.test(normalize(heading)))) return false;
-  const boxes = boxesToAgree(frames);
+  const boxes = findAgreementBoxes(frames);
   const buttons = frames.flatMap((frame) => pressable(frame, boxes)).filter(({ tag }) => tag !== 'a');
   return (
     buttons.length <= MAX_BUTTONS &&
@@ -115,21 +115,27 @@ const CONFIRM = anyOf(
 const SECRET_PART = /[\w-]{16,}/;
 
 /** The lone control of a page that asks for nothing but a press, and where its press leads by what the page says. */
-export interface LoneStep {
+export interface ConfirmButton {
   readonly selector: string;
   /** Absolute address. */
-  readonly leadsTo: string;
+  readonly targetUrl: string;
 }
 
 /**
  * What a page behind a mailed link wants pressed before it signs in: its only button, or without one its only link that carries a
  * secret; null where there is a field, a second button, or anything to agree to. Only for such a page.
  */
-export function readLoneStep(frames: readonly SeenFrame[]): LoneStep | null {
+export function findConfirmButton(frames: readonly FrameSnapshot[]): ConfirmButton | null {
   const [top] = frames;
-  const topic = topicOf(frames);
+  const topic = pageTopic(frames);
   const hasField = frames.some(({ facts }) => facts.controls.some(({ visible }) => visible));
-  if (top === undefined || hasField || asksConsent(frames, topic) || TERMS_PAGE.test(topic) || NEW_PASSKEY.test(topic))
+  if (
+    top === undefined ||
+    hasField ||
+    asksConsent(frames, topic) ||
+    TERMS_PAGE.test(topic) ||
+    PASSKEY_OFFER.test(topic)
+  )
     return null;
   const all = frames.flatMap((frame) => pressable(frame));
   const buttons = all.filter(({ tag }) => tag !== 'a');
@@ -140,18 +146,18 @@ export function readLoneStep(frames: readonly SeenFrame[]): LoneStep | null {
   const { url, forms } = top.facts;
   const address = lone.tag === 'a' ? lone.href : (forms[lone.form]?.action ?? '');
   if (!URL.canParse(address, url)) return null;
-  return { selector: lone.selector, leadsTo: new URL(address, url).href };
+  return { selector: lone.selector, targetUrl: new URL(address, url).href };
 }
 
 function isPress(said: string): boolean {
   return said.length <= 60 && (ONWARD.test(said) || CONFIRM.test(said) || SIGN_IN.test(said)) && !LATER.test(said);
 }
 
-function asksConsent(frames: readonly SeenFrame[], topic: string): boolean {
+function asksConsent(frames: readonly FrameSnapshot[], topic: string): boolean {
   return CONSENT.test(topic) || headingsOf(frames).some((heading) => CONSENT_HEADING.test(normalize(heading)));
 }
 
-function headingsOf(frames: readonly SeenFrame[]): string[] {
+function headingsOf(frames: readonly FrameSnapshot[]): string[] {
   return frames.flatMap(({ facts }) => [
     facts.title,
     ...facts.texts.filter(({ heading }) => heading).map(({ text }) => text),
@@ -159,7 +165,7 @@ function headingsOf(frames: readonly SeenFrame[]): string[] {
 }
 
 /** What a page says beside its links and buttons: who asks for what. */
-function saidBeside(frames: readonly SeenFrame[]): string {
+function saidBeside(frames: readonly FrameSnapshot[]): string {
   const aside = new Set(['consent', 'nav', 'footer']);
   const texts = frames
     .flatMap(({ facts }) => facts.texts)
@@ -186,7 +192,7 @@ function tickedFor(
 }
 
 /** What can be pressed, or could be once the boxes of its form are ticked. */
-function pressable({ facts }: SeenFrame, boxes: readonly AgreementBox[] = []): ClickableFacts[] {
+function pressable({ facts }: FrameSnapshot, boxes: readonly AgreementBox[] = []): ClickableFacts[] {
   const aside = new Set(['consent', 'nav', 'footer', 'header']);
   return facts.clickables.filter(
     ({ visible, disabled, form, region, text, type }) =>
@@ -218,7 +224,7 @@ export interface AgreementBox {
  * What must be ticked on a page about terms before its button takes effect: boxes that their form is not sent without, or that
  * speak of terms. One that is ticked already, and one that only a seller would like to see ticked, is left as it is.
  */
-export function boxesToAgree(frames: readonly SeenFrame[]): AgreementBox[] {
+export function findAgreementBoxes(frames: readonly FrameSnapshot[]): AgreementBox[] {
   return frames.flatMap(({ facts, path }) =>
     facts.checkboxes
       .filter(isWanted)

@@ -54,19 +54,19 @@ const GENERIC: readonly (readonly [string, RegExp])[] = [
 ];
 
 /** The provider that some words name, known ones first; undefined when none does. */
-export function namedProvider(words: string): string | undefined {
+export function providerByName(words: string): string | undefined {
   return (
     PROVIDERS.find(([, pattern]) => pattern.test(words))?.[0] ?? GENERIC.find(([, pattern]) => pattern.test(words))?.[0]
   );
 }
 
 /** The provider that an address leads to: by its host, else by the name after `/auth/`, `/oauth/` and the like. */
-export function addressedProvider(href: string): string | undefined {
+export function providerByUrl(href: string): string | undefined {
   if (!href) return undefined;
   const words = identifierWords(href);
   const leads =
     /(?<![a-z])(oauth2?|oidc|openid|sso|saml2?|idp|omniauth|social|broker|connect|federat\w*|externallogin|external login|third party|authorize|login|auth|signin)(?![a-z])/;
-  return leads.test(words) ? namedProvider(words) : undefined;
+  return leads.test(words) ? providerByName(words) : undefined;
 }
 
 /** A name for a provider that is not known: `Sign in with Contoso ID` becomes `contoso-id`. */

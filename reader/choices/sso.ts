@@ -1,4 +1,4 @@
-import { addressedProvider, namedProvider, providerSlug } from './providers.ts';
+import { providerByUrl, providerByName, providerSlug } from './providers.ts';
 import type { ClickableFacts, FrameFacts } from '../facts.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { CODE, CONTINUE, EMAIL, FORGOT, PASSWORD, PHONE, SIGN_IN, SIGN_UP, USER } from '../text/words.ts';
@@ -42,25 +42,25 @@ export function providerOf(button: ClickableFacts, context?: ProviderContext): P
   if (NOT_SSO.test(said) || isProfileLink(button.href)) return undefined;
   if (SIGN_UP.test(said) && !SIGN_IN.test(said)) return undefined;
   const label = button.text || button.ariaLabel || button.title;
-  const named = namedProvider(said);
+  const named = providerByName(said);
   const hints = identifierWords(button.id, button.name, button.classes, button.extra, button.imageText);
-  const attributed = namedProvider(hints) ?? addressedProvider(button.href);
+  const attributed = providerByName(hints) ?? providerByUrl(button.href);
   const authorizes = AUTHORIZES.test(button.href) && !TELLS.test(pathOf(button.href));
   const provider = named === undefined ? undefined : known(named, attributed);
 
   if (
     provider !== undefined &&
     ENTER.test(said) &&
-    (WITH.test(said) || isGeneric(namedProvider(normalize(label)) ?? ''))
+    (WITH.test(said) || isGeneric(providerByName(normalize(label)) ?? ''))
   )
     return { provider, label, why: 'says to sign in with it' };
   if (provider !== undefined && SIGN_ON.test(said) && isGeneric(provider) && context !== undefined)
-    return context.besideLogin && (authorizes || !leadsAway(button))
+    return context.besideLogin && (authorizes || !navigatesAway(button))
       ? { provider, label, why: 'named beside a login' }
       : undefined;
   if (button.region === 'footer') return undefined;
   const bare = said.length <= 30;
-  const plain = !leadsAway(button) && button.region !== 'nav' && button.region !== 'header';
+  const plain = !navigatesAway(button) && button.region !== 'nav' && button.region !== 'header';
   const beside = context?.besideLogin === true && button.region !== 'nav';
   if (provider !== undefined && bare) {
     if (authorizes && (context === undefined || beside || isNamedForAuth(button.href)))
@@ -121,7 +121,7 @@ const BESIDE = 420;
 const BESIDE_ORDER = 80;
 
 /** True for a button right beside the fields of a login. */
-export function standsBeside(
+export function isNearLogin(
   button: ClickableFacts,
   login: { readonly first: number; readonly last: number; readonly box: ClickableFacts['box'] },
 ): boolean {
@@ -178,7 +178,7 @@ function isGeneric(provider: string): boolean {
   return ['saml', 'oidc', 'sso', 'ldap'].includes(provider);
 }
 
-function leadsAway({ tag, href }: ClickableFacts): boolean {
+function navigatesAway({ tag, href }: ClickableFacts): boolean {
   return tag === 'a' && href !== '' && !href.startsWith('#') && !href.toLowerCase().startsWith('javascript:');
 }
 

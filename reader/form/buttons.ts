@@ -6,35 +6,37 @@ const HELPER =
   /(^| )(toggle|show|hide|eye|reveal|visibility|clear|captcha|refresh|keyboard|keypad)( |$)|(get|send|resend|request) (the |a |me )?(sms )?code|virtual keyboard|获取|发送|取得|發送|인증번호 ?(받기|전송|요청)|получить код/;
 
 /** True for a visible control that may send fields: a button, or what is drawn as one and says that it does. */
-export function isSender(button: ClickableFacts): boolean {
+export function isSendButton(button: ClickableFacts): boolean {
   if (!button.visible || button.region === 'consent') return false;
   if (['radio', 'reset'].includes(button.type) || ['tab', 'option', 'radio', 'menuitem'].includes(button.role))
     return false;
-  const said = wordsOf(button);
-  if (isHelper(button, said)) return false;
+  const said = buttonWords(button);
+  if (isHelperButton(button, said)) return false;
   if (button.type === 'submit' || button.type === 'image') return true;
-  if (isLink(button)) return !leadsAway(button) && speaks(said);
-  return button.tag === 'button' || button.tag === 'input' ? said !== '' || button.classes !== '' : speaks(said);
+  if (isLink(button)) return !navigatesAway(button) && saysToContinue(said);
+  return button.tag === 'button' || button.tag === 'input'
+    ? said !== '' || button.classes !== ''
+    : saysToContinue(said);
 }
 
 /** True for a button that leads on, not one that works on the field beside it. */
-export function isLeadOn(button: ClickableFacts): boolean {
-  return speaks(wordsOf(button));
+export function isContinueButton(button: ClickableFacts): boolean {
+  return saysToContinue(buttonWords(button));
 }
 
 /** True for a button that works on a field, or helps with something else than sending. */
-export function isHelper(button: ClickableFacts, said: string): boolean {
+export function isHelperButton(button: ClickableFacts, said: string): boolean {
   if (FORGOT.test(said) || HELPER.test(said)) return true;
   const named = identifierWords(button.id, button.name, button.classes);
   return HELPER.test(named) && !SIGN_IN.test(said) && !CONTINUE.test(said);
 }
 
-function speaks(said: string): boolean {
+function saysToContinue(said: string): boolean {
   return SIGN_IN.test(said) || CONTINUE.test(said) || SIGN_UP.test(said);
 }
 
 /** What a button says to a person, and to one who cannot see it. */
-export function wordsOf(button: ClickableFacts): string {
+export function buttonWords(button: ClickableFacts): string {
   return normalize(button.text === button.ariaLabel ? button.text : `${button.text} | ${button.ariaLabel}`).replace(
     /^\| | \|$/,
     '',
@@ -47,6 +49,6 @@ export function isLink(button: ClickableFacts): boolean {
 }
 
 /** True for a link to another page; `#` and `javascript:` links are buttons. */
-export function leadsAway({ href }: ClickableFacts): boolean {
+export function navigatesAway({ href }: ClickableFacts): boolean {
   return href !== '' && !href.startsWith('#') && !href.toLowerCase().startsWith('javascript:');
 }

@@ -1,8 +1,8 @@
-import type { SeenFrame } from '../facts.ts';
+import type { FrameSnapshot } from '../facts.ts';
 import type { Cluster } from './clusters.ts';
-import { wordsOf } from './control-meaning.ts';
-import type { KeyedCluster, LoginCluster } from './login-form.ts';
-import { withoutPersonal } from '../redact.ts';
+import { controlWords } from './control-meaning.ts';
+import type { KeyedCluster, LoginForm } from './login-form.ts';
+import { redactPersonalData } from '../redact.ts';
 import { pathWords } from '../text/normalize.ts';
 
 /** Forms between which little decided, and the page around them: words of the site alone, cut short. No value is in here. */
@@ -28,7 +28,10 @@ export interface CandidateForm {
 const MAX_HEADINGS = 8;
 
 /** What a stranger may be shown of a choice between forms. */
-export function candidatesOf(frames: readonly SeenFrame[], close: readonly KeyedCluster<LoginCluster>[]): Candidates {
+export function describeCandidates(
+  frames: readonly FrameSnapshot[],
+  close: readonly KeyedCluster<LoginForm>[],
+): Candidates {
   const top = frames[0]?.facts;
   const headings = frames
     .flatMap(({ facts }) => facts.texts)
@@ -44,7 +47,10 @@ export function candidatesOf(frames: readonly SeenFrame[], close: readonly Keyed
       key,
       heading: cut(cluster.heading),
       region: regionOf(cluster),
-      fields: cluster.controls.map(({ control, meaning }) => ({ asks: meaning, words: cut(wordsOf(control).said) })),
+      fields: cluster.controls.map(({ control, meaning }) => ({
+        asks: meaning,
+        words: cut(controlWords(control).said),
+      })),
       button: cut(cluster.submit?.button.text ?? ''),
     })),
   };
@@ -55,7 +61,7 @@ function regionOf({ controls }: Cluster): string {
 }
 
 function cut(text: string): string {
-  return withoutPersonal(text)
+  return redactPersonalData(text)
     .replaceAll(/( \|)+ *$/g, '')
     .slice(0, 120);
 }

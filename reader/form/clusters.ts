@@ -1,16 +1,23 @@
-import { otherWayOf } from '../choices/alternative-methods.ts';
-import type { Box, ClickableFacts, ControlFacts, FormFacts, SeenFrame, TextFacts } from '../facts.ts';
-import { isLeadOn, isSender } from './buttons.ts';
-import { type ControlMeaning, type MeantControl, ONE_TIME, joinBoxes, meaningOf, wordsOf } from './control-meaning.ts';
+import { alternativeMethodType } from '../choices/alternative-methods.ts';
+import type { Box, ClickableFacts, ControlFacts, FormFacts, FrameSnapshot, TextFacts } from '../facts.ts';
+import { isContinueButton, isSendButton } from './buttons.ts';
+import {
+  type ControlMeaning,
+  type ClassifiedControl,
+  ONE_TIME,
+  groupCodeBoxes,
+  classifyControl,
+  controlWords,
+} from './control-meaning.ts';
 import { usableControls } from './usable-controls.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { CODE, NEW_PASSWORD, OTHER_CODE, PASSWORD, SIGN_IN, SIGN_UP } from '../text/words.ts';
 
 /** Fields that a person fills in together, and what stands around them. */
 export interface Cluster {
-  readonly frame: SeenFrame;
+  readonly frame: FrameSnapshot;
   /** In the order of the page; search boxes and news left out. */
-  readonly controls: readonly MeantControl[];
+  readonly controls: readonly ClassifiedControl[];
   readonly form: FormFacts | undefined;
   /** The nearest heading above the fields that no other cluster stands between. */
   readonly heading: string;
@@ -27,10 +34,10 @@ export interface Cluster {
 const FAR_APART = 450;
 
 /** Cuts the fields of a frame into clusters: at forms, at buttons that send, at headings and at wide gaps. */
-export function clustersOf(frame: SeenFrame): Cluster[] {
+export function findClusters(frame: FrameSnapshot): Cluster[] {
   const { facts } = frame;
   const controls = usableControls(facts).filter(({ region }) => region !== 'consent');
-  const senders = facts.clickables.filter((each) => isSender(each));
+  const senders = facts.clickables.filter((each) => isSendButton(each));
   const headings = facts.texts.filter((text) => text.heading && text.within === 'none' && text.tag !== 'legend');
   const runs: ControlFacts[][] = [];
   let sender: ClickableFacts | undefined;
@@ -54,23 +61,25 @@ export function clustersOf(frame: SeenFrame): Cluster[] {
 
 /** A button in the row of one field works on that field: it sends a code, it checks a name, it offers another way than a password. */
 function isOnlyForOne(sender: ClickableFacts, before: ControlFacts, after: ControlFacts): boolean {
-  if (isLeadOn(sender) && otherWayOf(sender, true) === undefined) return false;
+  if (isContinueButton(sender) && alternativeMethodType(sender, true) === undefined) return false;
   return sender.type !== 'submit' && before.form === after.form && after.type === 'password';
 }
 
 /** Some authors mark up labels as headings. */
 function labels(heading: TextFacts, control: ControlFacts): boolean {
-  const said = wordsOf(control).said;
+  const said = controlWords(control).said;
   return said !== '' && heading.text.length <= 40 && said.includes(normalize(heading.text));
 }
 
 function clusterOf(
-  frame: SeenFrame,
+  frame: FrameSnapshot,
   run: readonly ControlFacts[],
   before: readonly ControlFacts[] | undefined,
   after: readonly ControlFacts[] | undefined,
 ): Cluster | undefined {
-  const meant: MeantControl[] = joinBoxes(run.map((control) => ({ control, ...meaningOf(control) }))).flat();
+  const meant: ClassifiedControl[] = groupCodeBoxes(
+    run.map((control) => ({ control, ...classifyControl(control) })),
+  ).flat();
   const controls = inContext(loneOnLoginPage(frame, meant)).filter(
     ({ meaning }) => meaning !== 'search' && meaning !== 'newsletter',
   );
@@ -103,28 +112,31 @@ function around(boxes: readonly Box[]): Box {
 }
 
 /** A text field alone asks for a name where the heading above it or the title speaks of signing in. */
-function loneOnLoginPage({ facts }: SeenFrame, controls: readonly MeantControl[]): readonly MeantControl[] {
+function loneOnLoginPage(
+  { facts }: FrameSnapshot,
+  controls: readonly ClassifiedControl[],
+): readonly ClassifiedControl[] {
   const [lone] = controls;
   if (lone?.meaning !== 'other' || controls.length > 1 || lone.control.tag !== 'input') return controls;
   const headings = facts.texts.filter(({ heading, order }) => heading && order < lone.control.order);
   const said = normalize(headings.at(-1)?.text ?? facts.title);
-  if (!SIGN_IN.test(said) || SIGN_UP.test(said) || OTHER_CODE.test(wordsOf(lone.control).said)) return controls;
+  if (!SIGN_IN.test(said) || SIGN_UP.test(said) || OTHER_CODE.test(controlWords(lone.control).said)) return controls;
   return [{ ...lone, meaning: 'identifier', why: 'the only field under a heading about signing in' }];
 }
 
 /** What a field alone does not tell, those beside it do. */
-function inContext(controls: readonly MeantControl[]): MeantControl[] {
+function inContext(controls: readonly ClassifiedControl[]): ClassifiedControl[] {
   const has = (meaning: ControlMeaning): boolean => controls.some((each) => each.meaning === meaning);
   const secrets = controls.filter(({ control }) => control.type === 'password');
   const texts = controls.filter(({ control }) => control.tag === 'input' && control.type !== 'password');
   const [secret] = secrets;
   let result = controls;
-  const become = (which: MeantControl | undefined, meaning: ControlMeaning, why: string): void => {
+  const become = (which: ClassifiedControl | undefined, meaning: ControlMeaning, why: string): void => {
     if (which) result = result.map((each) => (each.control === which.control ? { ...each, meaning, why } : each));
   };
 
   const [lone] = controls;
-  if (controls.length === 1 && lone !== undefined && PLACE.test(wordsOf(lone.control).said)) {
+  if (controls.length === 1 && lone !== undefined && PLACE.test(controlWords(lone.control).said)) {
     become(lone, 'identifier', 'a place to sign in to');
   }
   // A library knows its readers by the number of their card.
@@ -133,7 +145,7 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
     become(cards[0], 'identifier', 'number of a card beside a secret');
   }
   if (secret !== undefined && !has('password')) {
-    const said = wordsOf(secret.control).said;
+    const said = controlWords(secret.control).said;
     const alone = secrets.length === 1 && controls.length <= 2;
     // A PIN, an access code: the secret of this site, unless something says that it is for one use.
     if (secret.meaning === 'code' && !ONE_TIME.test(said) && (texts.length > 0 || isSecretWord(said)))
@@ -157,7 +169,7 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
   } else {
     // Several names (branch, account, contract): a code before the password is one of them, if nothing says one-time.
     for (const each of before) {
-      const { said } = wordsOf(each.control);
+      const { said } = controlWords(each.control);
       if (each.meaning === 'code' && !ONE_TIME.test(said)) become(each, 'identifier', 'code before the password');
       else if (each.meaning === 'other' && NUMBERED.test(said))
         become(each, 'identifier', 'a number before the password');
@@ -166,7 +178,7 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
   const codes = result.filter(({ meaning }) => meaning === 'code');
   // A recovery code beside the usual one is the way around it.
   for (const each of codes.slice(1)) {
-    if (RECOVERY.test(wordsOf(each.control).said)) become(each, 'other', 'recovery code beside the usual one');
+    if (RECOVERY.test(controlWords(each.control).said)) become(each, 'other', 'recovery code beside the usual one');
   }
   return [...result];
 }
@@ -186,16 +198,16 @@ function isSecretWord(said: string): boolean {
 function isOldPassword(control: ControlFacts): boolean {
   return (
     !control.autocomplete.includes('new-password') &&
-    !/(?<![a-z])(new|choose|create|set|neues|nouveau|nueva)(?![a-z])/.test(wordsOf(control).said)
+    !/(?<![a-z])(new|choose|create|set|neues|nouveau|nueva)(?![a-z])/.test(controlWords(control).said)
   );
 }
 
 /** Nothing but its `autocomplete` or its name says that the password is a new one. */
-export function isCalledNewOnly({ control }: MeantControl): boolean {
-  return !NEW_PASSWORD.test(wordsOf(control).said);
+export function isNewByAttributesOnly({ control }: ClassifiedControl): boolean {
+  return !NEW_PASSWORD.test(controlWords(control).said);
 }
 
 /** What the author called the form around a cluster. */
-export function namesOf({ form }: Cluster): string {
+export function formNames({ form }: Cluster): string {
   return form === undefined ? '' : identifierWords(form.id, form.name, form.classes, form.action, form.label);
 }

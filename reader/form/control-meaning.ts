@@ -29,7 +29,7 @@ export type ControlMeaning =
   | 'other';
 
 /** A control with its meaning. */
-export interface MeantControl {
+export interface ClassifiedControl {
   readonly control: ControlFacts;
   readonly meaning: ControlMeaning;
   /** Why it is taken for that, in a few words. */
@@ -47,8 +47,8 @@ const PROFILE =
   /^(given-name|family-name|name|honorific|nickname|organization|street|address|postal|country|bday|sex|cc-)/;
 
 /** Judges a control alone: by what its author declared, by what a person reads beside it, and only then by its names. */
-export function meaningOf(control: ControlFacts): Pick<MeantControl, 'meaning' | 'why'> {
-  const words = wordsOf(control);
+export function classifyControl(control: ControlFacts): Pick<ClassifiedControl, 'meaning' | 'why'> {
+  const words = controlWords(control);
   const tokens = control.autocomplete.split(' ');
   const declared = tokens.find((token) => token in DECLARED || token.startsWith('cc-'));
   if (control.type === 'password') return passwordMeaning(control, words, tokens);
@@ -93,7 +93,7 @@ function nameMeaning(
   control: ControlFacts,
   { said, named }: ControlWords,
   tokens: readonly string[],
-): Pick<MeantControl, 'meaning' | 'why'> | undefined {
+): Pick<ClassifiedControl, 'meaning' | 'why'> | undefined {
   const why = `name "${shortly(named)}"`;
   if (control.type === 'search') return { meaning: 'search', why: 'type search' };
   if (/(^| )(q|s|search|query|searchterm|keywords?)( |$)/.test(named)) return { meaning: 'search', why };
@@ -119,30 +119,30 @@ function shortly(words: string): string {
 }
 
 /** A list of places to sign in to (a domain, a realm, a tenant); languages, themes and time zones are no part of a login. */
-export function asksWhere(control: ControlFacts): boolean {
+export function isRealmList(control: ControlFacts): boolean {
   if (control.tag !== 'select' || control.options.length < 2) return false;
   // The second half of an address.
   if (control.options.every((option) => option.startsWith('@'))) return true;
-  const { said, named } = wordsOf(control);
+  const { said, named } = controlWords(control);
   return WHERE.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
 }
 
 /** A list of the devices of a person, one of which shows the code that is asked for beside it. */
-export function asksByWhich(control: ControlFacts): boolean {
+export function isDeviceList(control: ControlFacts): boolean {
   // One that stands on its only entry asks nothing.
   if (control.tag !== 'select' || control.options.length < (control.filled ? 2 : 1)) return false;
-  const { said, named } = wordsOf(control);
+  const { said, named } = controlWords(control);
   return BY_WHICH.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
 }
 
 /** A list of languages, themes or time zones. */
-export function asksOfAppearance(control: ControlFacts): boolean {
-  const { said, named } = wordsOf(control);
+export function isPreferenceList(control: ControlFacts): boolean {
+  const { said, named } = controlWords(control);
   return APPEARANCE.test(`${said} | ${named}`);
 }
 
 /** What the control's words say of it, for rules that look closer. */
-export function wordsOf(control: ControlFacts): ControlWords {
+export function controlWords(control: ControlFacts): ControlWords {
   const said = [control.label, control.ariaLabel, control.placeholder, control.title];
   if (!control.label && !control.ariaLabel) said.push(control.nearText);
   return {
@@ -155,8 +155,8 @@ function passwordMeaning(
   control: ControlFacts,
   { said, named }: ControlWords,
   tokens: readonly string[],
-): Pick<MeantControl, 'meaning' | 'why'> {
-  const of = (meaning: ControlMeaning, why: string): Pick<MeantControl, 'meaning' | 'why'> => ({ meaning, why });
+): Pick<ClassifiedControl, 'meaning' | 'why'> {
+  const of = (meaning: ControlMeaning, why: string): Pick<ClassifiedControl, 'meaning' | 'why'> => ({ meaning, why });
   if (tokens.includes('one-time-code')) return of('code', 'autocomplete one-time-code');
   if (tokens.includes('cc-csc') || CARD.test(said) || CARD.test(named)) return of('card', 'security code of a card');
   if (tokens.includes('current-password')) return of('password', 'autocomplete current-password');
@@ -206,8 +206,8 @@ const MIN_BOXES = 4;
 const MAX_BOX_WIDTH = 64;
 
 /** Neighbouring boxes for one character each are one field. */
-export function joinBoxes(controls: readonly MeantControl[]): MeantControl[][] {
-  const runs: MeantControl[][] = [];
+export function groupCodeBoxes(controls: readonly ClassifiedControl[]): ClassifiedControl[][] {
+  const runs: ClassifiedControl[][] = [];
   for (const each of controls) {
     const run = runs.at(-1);
     const last = run?.at(-1);

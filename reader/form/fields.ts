@@ -2,8 +2,8 @@ import { asksForCode } from '../../contract/code-fields.ts';
 import type { ReadField } from '../../contract/reading.ts';
 import { AUTHENTICATOR, MESSAGED, codeChannel, maskedDestination } from '../choices/mfa-methods.ts';
 import type { ControlFacts, TextFacts } from '../facts.ts';
-import { type Cluster, namesOf } from './clusters.ts';
-import { type ControlMeaning, type MeantControl, joinBoxes, wordsOf } from './control-meaning.ts';
+import { type Cluster, formNames } from './clusters.ts';
+import { type ControlMeaning, type ClassifiedControl, groupCodeBoxes, controlWords } from './control-meaning.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { FORGOT } from '../text/words.ts';
 
@@ -13,7 +13,7 @@ const MAX_TEXT = 500;
 export function readFields(group: Cluster): ReadField[] {
   const names = new Set<string>();
   const fields: ReadField[] = [];
-  for (const run of joinBoxes(group.controls)) {
+  for (const run of groupCodeBoxes(group.controls)) {
     const [first] = run;
     if (!first || isLeftOut(first.meaning)) continue;
     const field = toField(group, first, run.length);
@@ -26,9 +26,9 @@ function isLeftOut(meaning: ControlMeaning): boolean {
   return meaning === 'search' || meaning === 'newsletter' || meaning === 'new_password';
 }
 
-function toField(group: Cluster, meant: MeantControl, boxes: number): ReadField {
+function toField(group: Cluster, meant: ClassifiedControl, boxes: number): ReadField {
   const { control, meaning } = meant;
-  const texts = textsAround(group);
+  const texts = nearbyTexts(group);
   const type = fieldType(meaning, control, group, texts);
   const label = labelOf(control, group, boxes) || WORDS_OF_TYPE[type];
   const hint = hintOf(type, control, texts);
@@ -81,7 +81,7 @@ function fieldType(
 
 /** An authenticator's code where the words say so; else a code that somebody was sent. */
 function codeType(control: ControlFacts, group: Cluster, texts: readonly TextFacts[]): 'code' | 'totp_code' {
-  const own = wordsOf(control);
+  const own = controlWords(control);
   const said = `${own.said} | ${normalize(control.description)}`;
   if (MESSAGED.test(said)) return 'code';
   if (AUTHENTICATOR.test(said)) return 'totp_code';
@@ -95,7 +95,7 @@ function codeType(control: ControlFacts, group: Cluster, texts: readonly TextFac
   }
   // A password for one use that nobody was sent is made by the person's own device.
   if (!messaged && OWN_DEVICE.test(`${said} | ${around}`)) return 'totp_code';
-  const named = `${own.named} ${namesOf(group)}`;
+  const named = `${own.named} ${formNames(group)}`;
   return /(?<![a-z])(totp|otp|otp attempt|2fa|mfa|tfa|two ?factor|authenticator|authcode)(?![a-z])/.test(named)
     ? 'totp_code'
     : 'code';
@@ -174,7 +174,7 @@ function isAboutCodes(text: string): boolean {
 }
 
 /** Plain texts of the frame that stand near the form; links and buttons name other ways, not this one. */
-export function textsAround(group: Cluster): TextFacts[] {
+export function nearbyTexts(group: Cluster): TextFacts[] {
   return group.frame.facts.texts.filter(
     (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
   );

@@ -1,7 +1,7 @@
 import type { FormChoice, ReadChoice } from '../../contract/reading.ts';
-import type { Region, SeenFrame } from '../facts.ts';
-import { wordsOf as buttonWords } from './buttons.ts';
-import { type Cluster, clustersOf } from './clusters.ts';
+import type { Region, FrameSnapshot } from '../facts.ts';
+import { buttonWords } from './buttons.ts';
+import { type Cluster, findClusters } from './clusters.ts';
 import type { ControlMeaning } from './control-meaning.ts';
 import { judge } from './login-signs.ts';
 import { type Submit, findSubmit } from './submit.ts';
@@ -9,40 +9,40 @@ import { identifierWords, normalize, pathWords } from '../text/normalize.ts';
 import { SIGN_IN } from '../text/words.ts';
 
 /** A cluster that asks to sign in, its button, and why it was taken for that. */
-export interface LoginCluster extends Cluster {
+export interface LoginForm extends Cluster {
   readonly submit: Submit | undefined;
   readonly reasons: readonly string[];
 }
 
 /** A cluster that was looked at and left out, with the reason. */
-export interface RefusedCluster {
+export interface RejectedCluster {
   readonly cluster: Cluster;
   readonly reason: string;
 }
 
 /** What the choice among clusters was made from. */
 export interface Choice {
-  readonly login: LoginCluster | undefined;
+  readonly login: LoginForm | undefined;
   /** Others that ask to sign in as well, the likeliest first. */
-  readonly others: readonly LoginCluster[];
-  readonly refused: readonly RefusedCluster[];
+  readonly others: readonly LoginForm[];
+  readonly refused: readonly RejectedCluster[];
   /** Keys of the login and of the others, in their order; then of what could be filled in although it is taken for no login. */
   readonly forms: readonly string[];
   /** The login and those that only their words or their order put behind it; empty where the choice was plain or a person's. */
-  readonly close: readonly KeyedCluster<LoginCluster>[];
+  readonly close: readonly KeyedCluster<LoginForm>[];
 }
 
 /**
  * Finds the cluster that asks to sign in: judges each alone, then compares those that do. What a person has settled on comes
  * before all, and what a person has passed over comes last; where every login was, the clusters that were refused come first.
  */
-export function chooseLogin(frames: readonly SeenFrame[], chosen?: FormChoice): Choice {
+export function chooseLoginForm(frames: readonly FrameSnapshot[], chosen?: FormChoice): Choice {
   const top = frames[0];
-  const logins: LoginCluster[] = [];
-  const refused: RefusedCluster[] = [];
-  const fillable: LoginCluster[] = [];
+  const logins: LoginForm[] = [];
+  const refused: RejectedCluster[] = [];
+  const fillable: LoginForm[] = [];
   for (const frame of frames) {
-    for (const cluster of clustersOf(frame)) {
+    for (const cluster of findClusters(frame)) {
       const submit = findSubmit(cluster);
       const verdict = judge(cluster, submit, top);
       if (verdict.isLogin) logins.push({ ...asLogin(cluster), submit, reasons: verdict.reasons });
@@ -101,7 +101,7 @@ const PLACES: Readonly<Record<Region, number>> = {
 };
 
 /** The likelier login first: what asks for more of one, what stands in the main part and is not covered, what comes first. */
-function compare(a: LoginCluster, b: LoginCluster): number {
+function compare(a: LoginForm, b: LoginForm): number {
   return (
     weightOf(b) - weightOf(a) ||
     Number(isCovered(a)) - Number(isCovered(b)) ||
@@ -114,31 +114,31 @@ function compare(a: LoginCluster, b: LoginCluster): number {
 }
 
 /** True where neither what a login asks for nor its place says which of two it is. */
-function isAsLikely(a: LoginCluster, b: LoginCluster): boolean {
+function isAsLikely(a: LoginForm, b: LoginForm): boolean {
   return weightOf(a) === weightOf(b) && isCovered(a) === isCovered(b) && placeOf(a) === placeOf(b);
 }
 
 /** A secret makes a login; a name alone does so where its own button says it. */
-function weightOf({ controls, submit }: LoginCluster): number {
+function weightOf({ controls, submit }: LoginForm): number {
   if (controls.some(({ meaning }) => meaning === 'password' || meaning === 'code')) return 2;
   return submit !== undefined && SIGN_IN.test(buttonWords(submit.button)) ? 2 : 1;
 }
 
-function isCovered({ controls }: LoginCluster): boolean {
+function isCovered({ controls }: LoginForm): boolean {
   return controls.every(({ control }) => control.covered);
 }
 
-function placeOf({ controls }: LoginCluster): number {
+function placeOf({ controls }: LoginForm): number {
   return PLACES[controls[0]?.control.region ?? 'main'];
 }
 
-function saysSignIn({ submit, heading }: LoginCluster): number {
+function saysSignIn({ submit, heading }: LoginForm): number {
   const pressed = submit !== undefined && SIGN_IN.test(buttonWords(submit.button));
   return Number(pressed) + Number(SIGN_IN.test(normalize(heading)));
 }
 
 /** A name beside its password is asked for before a password alone. */
-function fieldsOf({ controls }: LoginCluster): number {
+function fieldsOf({ controls }: LoginForm): number {
   const has = (meaning: ControlMeaning): number => Number(controls.some((each) => each.meaning === meaning));
   return has('identifier') + has('password');
 }

@@ -1,11 +1,11 @@
 import { isProviderButton } from '../choices/sso.ts';
-import type { ClickableFacts, SeenFrame } from '../facts.ts';
-import { wordsOf as buttonWords } from './buttons.ts';
-import { type Cluster, isCalledNewOnly, namesOf } from './clusters.ts';
-import { type ControlMeaning, type MeantControl, wordsOf } from './control-meaning.ts';
+import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
+import { buttonWords } from './buttons.ts';
+import { type Cluster, isNewByAttributesOnly, formNames } from './clusters.ts';
+import { type ControlMeaning, type ClassifiedControl, controlWords } from './control-meaning.ts';
 import type { Submit } from './submit.ts';
-import { asksOnlyWhere } from './usable-controls.ts';
-import { isSignOut } from '../signs/signed-in.ts';
+import { asksOnlyForProvider } from './usable-controls.ts';
+import { isSignOutControl } from '../signs/signed-in.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import {
   EMAIL,
@@ -35,7 +35,7 @@ interface Signs {
 }
 
 /** Judges one cluster by itself. `top`: the page's own frame. */
-export function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFrame | undefined): Verdict {
+export function judge(cluster: Cluster, submit: Submit | undefined, top: FrameSnapshot | undefined): Verdict {
   const no = (reason: string): Verdict => ({ isLogin: false, reasons: [reason] });
   const { controls } = cluster;
   const count = (...meanings: ControlMeaning[]): number =>
@@ -44,12 +44,12 @@ export function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFra
   if (controls.some(({ control }) => control.tag === 'textarea')) return no('asks for a message');
   const passwords = controls.filter(({ meaning }) => meaning === 'password' || meaning === 'new_password');
   // Single characters of a secret that is kept elsewhere: as many boxes as there are, they ask for one.
-  const isCharacter = ({ control }: MeantControl): boolean => control.maxLength === 1;
+  const isCharacter = ({ control }: ClassifiedControl): boolean => control.maxLength === 1;
   const secrets = passwords.every(isCharacter) ? passwords.slice(0, 1) : passwords;
   const names = count('identifier');
-  const signsOut = cluster.frame.facts.clickables.some((each) => each.visible && isSignOut(each));
+  const signsOut = cluster.frame.facts.clickables.some((each) => each.visible && isSignOutControl(each));
   // Who is inside changes by such a list what is shown, and signs in nowhere.
-  if (submit !== undefined && !signsOut && asksOnlyWhere(cluster))
+  if (submit !== undefined && !signsOut && asksOnlyForProvider(cluster))
     return { isLogin: true, reasons: ['a list of places to sign in at, alone'] };
   if (secrets.length === 0 && count('code') === 0 && names === 0) return no('asks for nothing of a login');
   if (secrets.some((each) => isRepeated(each, secrets))) return no('a password is given twice');
@@ -74,7 +74,7 @@ export function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFra
 }
 
 /** What the fields and the button themselves say. */
-function strongSigns(cluster: Cluster, submit: Submit | undefined, secrets: readonly MeantControl[]): Signs {
+function strongSigns(cluster: Cluster, submit: Submit | undefined, secrets: readonly ClassifiedControl[]): Signs {
   const signs: Signs = { for: [], against: [] };
   const pressed = submit === undefined ? '' : buttonWords(submit.button);
   const signsIn = (SIGN_IN.test(pressed) && !SETS_PASSWORD.test(pressed)) || SENDS_LINK.test(pressed);
@@ -84,35 +84,35 @@ function strongSigns(cluster: Cluster, submit: Submit | undefined, secrets: read
   else if (SETS_PASSWORD.test(pressed) || OTHER_PURPOSE.test(pressed)) signs.against.push(`button "${shown(pressed)}"`);
   if (standsBySignUpButton(cluster) && !signsIn) signs.against.push('the only button signs up');
 
-  const fresh = secrets.find((each) => isNewPassword(each) && !isCalledNewOnly(each));
+  const fresh = secrets.find((each) => isNewPassword(each) && !isNewByAttributesOnly(each));
   if (fresh) signs.against.push(`a new password: ${fresh.why}`);
   const profile = cluster.controls.filter(({ meaning }) => meaning === 'profile');
   if (profile.length > 0)
     signs.against.push(
-      `asks for "${shown(wordsOf((profile[0] ?? cluster.controls[0])?.control ?? failEmpty()).said)}"`,
+      `asks for "${shown(controlWords((profile[0] ?? cluster.controls[0])?.control ?? failEmpty()).said)}"`,
     );
   if (profile.length > 1) signs.against.push('asks for more about the person');
   const mails = cluster.controls.filter(
-    ({ control, meaning }) => meaning === 'identifier' && EMAIL.test(wordsOf(control).said),
+    ({ control, meaning }) => meaning === 'identifier' && EMAIL.test(controlWords(control).said),
   );
   if (mails.length > 1) signs.against.push('asks for the address twice');
   const others = cluster.controls.filter(({ meaning, control }) => meaning === 'other' && control.tag === 'input');
   const servers = cluster.controls.filter(({ control }) =>
-    SERVER.test(`${wordsOf(control).said} ${wordsOf(control).named}`),
+    SERVER.test(`${controlWords(control).said} ${controlWords(control).named}`),
   );
   if (servers.length > 0 && others.length + servers.length > 1) signs.against.push('asks for a server');
   if (others.length > 3) signs.against.push('asks for much else');
   const codes = cluster.controls.filter(({ meaning }) => meaning === 'code');
-  const otherCode = codes.find(({ control }) => OTHER_PURPOSE.test(wordsOf(control).said));
+  const otherCode = codes.find(({ control }) => OTHER_PURPOSE.test(controlWords(control).said));
   if (otherCode) signs.against.push('the code is for something else');
   return signs;
 }
 
 /** What stands around: heading, form, boxes to tick, links beside the fields. */
-function middleSigns(cluster: Cluster, secrets: readonly MeantControl[]): Signs {
+function middleSigns(cluster: Cluster, secrets: readonly ClassifiedControl[]): Signs {
   const signs: Signs = { for: [], against: [] };
   const heading = normalize(cluster.heading);
-  const named = namesOf(cluster);
+  const named = formNames(cluster);
   if (SIGN_IN.test(heading)) signs.for.push(`heading "${shown(heading)}"`);
   else if (SIGN_UP.test(heading)) signs.against.push(`heading "${shown(heading)}"`);
   else if (
@@ -140,7 +140,7 @@ function middleSigns(cluster: Cluster, secrets: readonly MeantControl[]): Signs 
 }
 
 /** What the page says of itself. */
-function weakSigns({ frame, controls }: Cluster, top: SeenFrame | undefined): Signs {
+function weakSigns({ frame, controls }: Cluster, top: FrameSnapshot | undefined): Signs {
   const signs: Signs = { for: [], against: [] };
   const titles = normalize(`${frame.facts.title} | ${top?.facts.title ?? ''}`);
   const topics = normalize(
@@ -157,7 +157,8 @@ function weakSigns({ frame, controls }: Cluster, top: SeenFrame | undefined): Si
   else if (SIGN_UP.test(topics) || SETS_PASSWORD.test(topics)) signs.against.push('a heading of the page');
   if (SIGN_IN.test(address) || SIGN_IN_ADDRESS.test(address)) signs.for.push('address');
   else if (SIGN_UP.test(address) || NOT_LOGIN_ADDRESS.test(address)) signs.against.push('address');
-  if (controls.some(({ control }) => RULES.test(wordsOf(control).said))) signs.against.push('rules for a new password');
+  if (controls.some(({ control }) => RULES.test(controlWords(control).said)))
+    signs.against.push('rules for a new password');
   if (!secret && FORGOT.test(titles)) signs.against.push('the page is about a forgotten password');
   return signs;
 }
@@ -188,13 +189,13 @@ function standsBySignUpButton({ frame, from, to, last, controls }: Cluster): boo
   );
 }
 
-function isNewPassword({ meaning }: MeantControl): boolean {
+function isNewPassword({ meaning }: ClassifiedControl): boolean {
   return meaning === 'new_password';
 }
 
 /** A second field for the same password. */
-function isRepeated({ control }: MeantControl, secrets: readonly MeantControl[]): boolean {
-  const { said, named } = wordsOf(control);
+function isRepeated({ control }: ClassifiedControl, secrets: readonly ClassifiedControl[]): boolean {
+  const { said, named } = controlWords(control);
   if (secrets.length > 1 && REPEAT.test(said)) return true;
   return (
     secrets.length > 1 &&

@@ -1,8 +1,8 @@
 import type { PageReading } from '../../contract/reading.ts';
-import { otherWayOf } from '../choices/alternative-methods.ts';
+import { alternativeMethodType } from '../choices/alternative-methods.ts';
 import { isProviderButton } from '../choices/sso.ts';
-import type { ClickableFacts, SeenFrame } from '../facts.ts';
-import { isHelper, isLink, leadsAway, wordsOf } from './buttons.ts';
+import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
+import { isHelperButton, isLink, navigatesAway, buttonWords } from './buttons.ts';
 import type { Cluster } from './clusters.ts';
 import { identifierWords } from '../text/normalize.ts';
 import { ASIDE, CONTINUE, SEARCH, SIGN_IN, SIGN_UP } from '../text/words.ts';
@@ -26,7 +26,7 @@ export function findSubmit(cluster: Cluster, weights: SubmitWeights = SUBMIT_WEI
   const inForm = all.filter((each) => formAt >= 0 && each.form === formAt);
   const within = ({ order }: ClickableFacts): boolean => order > cluster.from && order < cluster.to;
   const inside = (formAt >= 0 ? inForm : all).filter(within);
-  const sending = inside.filter((each) => each.order > cluster.last && SENDS.test(wordsOf(each)));
+  const sending = inside.filter((each) => each.order > cluster.last && SENDS.test(buttonWords(each)));
   const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
   return (
     best(inside, cluster, 'in the form, after the fields', weights) ??
@@ -42,13 +42,13 @@ export function findSubmit(cluster: Cluster, weights: SubmitWeights = SUBMIT_WEI
 }
 
 /** The control that sends a choice that was marked by a radio button, or null. */
-export function readChoiceSubmit(frames: readonly SeenFrame[]): PageReading['submit'] {
+export function readChoiceSubmit(frames: readonly FrameSnapshot[]): PageReading['submit'] {
   for (const { path, facts } of frames) {
     const radio = facts.clickables.find((each) => each.type === 'radio' && each.visible);
     const after = radio && facts.clickables.filter((each) => each.visible && each.order > radio.order);
-    const rated = after?.map((each) => ({ each, points: rate(each, radio?.order ?? 0, SUBMIT_WEIGHTS) })) ?? [];
+    const rated = after?.map((each) => ({ each, points: score(each, radio?.order ?? 0, SUBMIT_WEIGHTS) })) ?? [];
     const sends = rated.filter(
-      ({ each, points }) => points >= ENOUGH || (each.type === 'submit' && SENDS.test(wordsOf(each))),
+      ({ each, points }) => points >= ENOUGH || (each.type === 'submit' && SENDS.test(buttonWords(each))),
     );
     const [button] = sends.sort(byPoints);
     if (button) return { selector: button.each.selector, frame: [...path] };
@@ -73,7 +73,7 @@ function best(
   weights: SubmitWeights,
 ): Submit | undefined {
   const rated = candidates
-    .map((each) => ({ each, points: rate(each, cluster.last, weights) }))
+    .map((each) => ({ each, points: score(each, cluster.last, weights) }))
     .filter(({ points }) => points >= ENOUGH);
   const [first] = rated.sort(byPoints);
   return first && { button: first.each, why: `"${first.each.text.slice(0, 40)}", ${where}` };
@@ -88,8 +88,8 @@ function byPoints(a: { points: number; each: ClickableFacts }, b: { points: numb
 export function submitSigns(button: ClickableFacts, lastField: number): SubmitSign[] | null {
   if (button.type === 'radio' || button.type === 'reset' || ['tab', 'option'].includes(button.role)) return null;
   if (button.href.startsWith('mailto:') || button.href.startsWith('tel:')) return null;
-  const said = wordsOf(button);
-  if (isHelper(button, said) || isProviderButton(button)) return null;
+  const said = buttonWords(button);
+  if (isHelperButton(button, said) || isProviderButton(button)) return null;
   const named = identifierWords(button.id, button.name, button.classes, button.extra);
   const signsIn = SIGN_IN.test(said);
   const asks = signsIn || CONTINUE.test(said);
@@ -105,17 +105,18 @@ export function submitSigns(button: ClickableFacts, lastField: number): SubmitSi
   when(button.order > lastField, 'afterFields');
   // Whatever it says, a link that runs a script and stands after the fields is likely to send them.
   when(button.order > lastField && /^javascript:.*\w/i.test(button.href), 'runsScript');
-  if (isLink(button)) when(leadsAway(button), signsIn && isShapedAsButton(button) ? 'leadsAwayAsButton' : 'leadsAway');
+  if (isLink(button))
+    when(navigatesAway(button), signsIn && isShapedAsButton(button) ? 'leadsAwayAsButton' : 'navigatesAway');
   else if (!asks && !sends) signs.push(button.tag === 'button' || button.tag === 'input' ? 'isButton' : 'isNoButton');
   when(said === '' && button.type !== 'image', 'saysNothing');
   when(ASIDE.test(said) && !asks, 'isAside');
   when(SEARCH.test(said) && !asks, 'searches');
-  when(otherWayOf(button, true) !== undefined, 'isOtherWay');
+  when(alternativeMethodType(button, true) !== undefined, 'isOtherWay');
   when(SIGN_UP.test(said) && !signsIn, 'signsUp');
   return signs;
 }
 
-function rate(button: ClickableFacts, lastField: number, weights: SubmitWeights): number {
+function score(button: ClickableFacts, lastField: number, weights: SubmitWeights): number {
   const signs = submitSigns(button, lastField);
   return signs === null ? 0 : signs.reduce((sum, sign) => sum + weights[sign], 0);
 }
@@ -144,7 +145,7 @@ export const SUBMIT_WEIGHTS = {
   named: 2,
   afterFields: 1,
   runsScript: 1,
-  leadsAway: -6,
+  navigatesAway: -6,
   leadsAwayAsButton: -3,
   isButton: 1,
   isNoButton: -1,

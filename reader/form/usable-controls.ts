@@ -1,5 +1,12 @@
 import type { ControlFacts, FrameFacts, TextFacts } from '../facts.ts';
-import { type MeantControl, asksByWhich, asksOfAppearance, asksWhere, meaningOf, wordsOf } from './control-meaning.ts';
+import {
+  type ClassifiedControl,
+  isDeviceList,
+  isPreferenceList,
+  isRealmList,
+  classifyControl,
+  controlWords,
+} from './control-meaning.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 
 /** What pages call the servers of others that people sign in at. */
@@ -14,44 +21,46 @@ const IDENTITY_PROVIDER = anyOf(
  * The list of places to sign in at, where a page has such a list, speaks of them, and has no other list; undefined otherwise. Such a
  * page comes before the login that it leads to.
  */
-export function listOfPlaces({ title, texts, controls }: FrameFacts): ControlFacts | undefined {
+export function findProviderList({ title, texts, controls }: FrameFacts): ControlFacts | undefined {
   const lists = controls.filter(
-    (each) => each.tag === 'select' && each.visible && !each.disabled && !asksOfAppearance(each),
+    (each) => each.tag === 'select' && each.visible && !each.disabled && !isPreferenceList(each),
   );
   const [only, another] = lists;
   if (only === undefined || another !== undefined || only.options.length < 2) return undefined;
   const headings = texts.filter(({ heading, within }) => heading && within === 'none').map(({ text }) => text);
   const said = normalize([title, ...headings].join(' | '));
-  return IDENTITY_PROVIDER.test(`${said} | ${wordsOf(only).said}`) ? only : undefined;
+  return IDENTITY_PROVIDER.test(`${said} | ${controlWords(only).said}`) ? only : undefined;
 }
 
 /** Fields that belong together, and the frame that they stand in. */
 interface Fields {
-  readonly controls: readonly MeantControl[];
+  readonly controls: readonly ClassifiedControl[];
   readonly frame: { readonly facts: FrameFacts };
 }
 
 /** True for a list of places to sign in at and nothing else to fill in: it is answered before the login that it leads to. */
-export function asksOnlyWhere({ controls, frame }: Fields): boolean {
+export function asksOnlyForProvider({ controls, frame }: Fields): boolean {
   const [only, another] = controls;
-  return only !== undefined && another === undefined && listOfPlaces(frame.facts)?.selector === only.control.selector;
+  return (
+    only !== undefined && another === undefined && findProviderList(frame.facts)?.selector === only.control.selector
+  );
 }
 
 /** The controls of a frame that a visitor can fill in, honeypots left out. */
 export function usableControls(facts: FrameFacts): ControlFacts[] {
   const lockedSecret = facts.controls.some((each) => each.type === 'password' && each.readOnly && each.visible);
   const takesCode = facts.controls.some(
-    (each) => each.visible && each.tag === 'input' && meaningOf(each).meaning === 'code',
+    (each) => each.visible && each.tag === 'input' && classifyControl(each).meaning === 'code',
   );
   const shown = facts.controls
     .filter(isOpen)
     .filter((control) =>
       control.tag === 'select'
-        ? asksWhere(control) || (takesCode && asksByWhich(control))
+        ? isRealmList(control) || (takesCode && isDeviceList(control))
         : takesText(control, lockedSecret, facts.texts),
     );
   if (shown.length === 0) {
-    const list = listOfPlaces(facts);
+    const list = findProviderList(facts);
     return list === undefined ? [] : [list];
   }
   const clear = shown.filter((control) => control.ariaHidden === 'no');
@@ -65,7 +74,7 @@ function isOpen({ visible, ariaHidden, disabled }: ControlFacts): boolean {
 function takesText(control: ControlFacts, lockedSecret: boolean, texts: readonly TextFacts[]): boolean {
   // What is readonly against browsers opens when it is entered; what shows a value is only shown.
   if (control.readOnly && !control.opensOnFocus && (control.filled || !lockedSecret)) return false;
-  const { said, named } = wordsOf(control);
+  const { said, named } = controlWords(control);
   if (TRAP.test(`${said} | ${named}`)) return false;
   // Code inputs are laid, see-through, over boxes that are only drawn.
   if (control.transparent)
@@ -96,7 +105,7 @@ const TRAP =
 
 /** True for a page that wants a new password, given twice or beside the old one, and asks for no name: no sign-up either. */
 export function asksNewPassword(facts: FrameFacts): boolean {
-  const meanings = usableControls(facts).map((control) => meaningOf(control).meaning);
+  const meanings = usableControls(facts).map((control) => classifyControl(control).meaning);
   const passwords = meanings.filter((meaning) => meaning === 'password' || meaning === 'new_password');
   return passwords.length >= 2 && meanings.includes('new_password') && !meanings.includes('identifier');
 }

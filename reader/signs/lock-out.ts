@@ -30,7 +30,7 @@ const COUNTED =
 const NEAR = 60;
 
 /** What a site says that lets nobody in for now: too many attempts, or an account that is locked. Else undefined. */
-export function lockOutOf(texts: readonly string[]): 'rate_limited' | 'account_locked' | undefined {
+export function detectLockout(texts: readonly string[]): 'rate_limited' | 'account_locked' | undefined {
   const isLocked = (said: string): boolean => standNear(said, ACCOUNT, LOCKED) && !isOneCauseOfSeveral(said);
   if (texts.some((text) => sentencesOf(text).some(isLocked))) return 'account_locked';
   const others = texts.filter((text) => !ABOUT_CODES.test(normalize(text)));

@@ -1,5 +1,5 @@
 import { MAIL } from '../choices/mfa-methods.ts';
-import type { ChildFrameFacts, SeenFrame } from '../facts.ts';
+import type { ChildFrameFacts, FrameSnapshot } from '../facts.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 
 /** Words of a page that waits for something outside of it. */
@@ -33,7 +33,7 @@ const CHALLENGE_FRAME =
   /recaptcha\/(api2|enterprise)\/(anchor|bframe)|hcaptcha\.com|challenges\.cloudflare\.com|turnstile|arkoselabs|funcaptcha|geo\.captcha-delivery|datadome|px-captcha|captcha/i;
 
 /** All that the visible texts of the frames say, in the form the word lists want. */
-export function saidBy(frames: readonly SeenFrame[]): string {
+export function visibleText(frames: readonly FrameSnapshot[]): string {
   return normalize(
     frames
       .flatMap((frame) => frame.facts.texts)
@@ -45,7 +45,7 @@ export function saidBy(frames: readonly SeenFrame[]): string {
 }
 
 /** What the page is about: its title, its headings and the first texts that are no links. */
-export function topicOf(frames: readonly SeenFrame[]): string {
+export function pageTopic(frames: readonly FrameSnapshot[]): string {
   const parts = frames.flatMap(({ facts }) => {
     const texts = facts.texts.filter(
       (text) =>
@@ -57,7 +57,7 @@ export function topicOf(frames: readonly SeenFrame[]): string {
 }
 
 /** The instruction of a page that waits for something outside of it, or null. */
-export function outsideInstruction(frames: readonly SeenFrame[]): string | null {
+export function externalActionMessage(frames: readonly FrameSnapshot[]): string | null {
   return instructionOf(frames, OUTSIDE);
 }
 
@@ -66,12 +66,12 @@ const LINK = anyOf('link, links, lien, enlace, collegamento, lenke, lank, odkaz,
 const BY_PHONE = anyOf('sms, text message, notification, phone, telefon, telephone, qr, push');
 
 /** True of an instruction to open what was mailed. */
-export function speaksOfMailedLink(instruction: string): boolean {
+export function mentionsMailedLink(instruction: string): boolean {
   const said = normalize(instruction);
   return !APPROVAL.test(said) && !BY_PHONE.test(said) && (MAIL.test(said) || LINK.test(said) || said.includes('@'));
 }
 
-function instructionOf(frames: readonly SeenFrame[], words: RegExp): string | null {
+function instructionOf(frames: readonly FrameSnapshot[], words: RegExp): string | null {
   const texts = frames
     .flatMap((frame) => frame.facts.texts)
     .filter((text) => text.within === 'none' && text.region !== 'consent' && text.region !== 'footer');
@@ -90,7 +90,7 @@ const APPROVAL = anyOf(
 );
 
 /** What a page says that waits for an answer on another device, or null. */
-export function approvalInstruction(frames: readonly SeenFrame[]): string | null {
+export function approvalMessage(frames: readonly FrameSnapshot[]): string | null {
   return instructionOf(frames, APPROVAL);
 }
 
@@ -98,7 +98,7 @@ export function approvalInstruction(frames: readonly SeenFrame[]): string | null
 const MAX_BADGE_HEIGHT = 68;
 
 /** A challenge for humans that fills a page: a known frame, or the words of one, with little else beside it. */
-export function showsChallenge(frames: readonly SeenFrame[], topic: string, said: string): boolean {
+export function isChallengePage(frames: readonly FrameSnapshot[], topic: string, said: string): boolean {
   if (said.length > 2_500) return false;
   return (
     challengeFrames(frames).some(({ box }) => box.width > 60 && box.height > MAX_BADGE_HEIGHT) || HUMAN.test(topic)
@@ -106,7 +106,7 @@ export function showsChallenge(frames: readonly SeenFrame[], topic: string, said
 }
 
 /** A puzzle that was opened over the page (a form included): nothing else can be done before it is solved. */
-export function showsPuzzle(frames: readonly SeenFrame[]): boolean {
+export function showsOpenPuzzle(frames: readonly FrameSnapshot[]): boolean {
   return challengeFrames(frames).some(
     ({ src, box }) => PUZZLE_FRAME.test(src) && box.width >= 250 && box.height >= 250 && box.y >= 0,
   );
@@ -114,7 +114,7 @@ export function showsPuzzle(frames: readonly SeenFrame[]): boolean {
 
 const PUZZLE_FRAME = /\/bframe|frame=challenge|arkoselabs|funcaptcha|captcha-delivery/i;
 
-function challengeFrames(frames: readonly SeenFrame[]): ChildFrameFacts[] {
+function challengeFrames(frames: readonly FrameSnapshot[]): ChildFrameFacts[] {
   return frames.flatMap(({ facts }) =>
     facts.frames.filter((child) => CHALLENGE_FRAME.test(`${child.src} ${child.title} ${child.name}`)),
   );
@@ -124,7 +124,12 @@ function challengeFrames(frames: readonly SeenFrame[]): ChildFrameFacts[] {
  * What shows that the browser is turned away, or null. One sign is no proof: the words of a refusal need a status, a second
  * phrase, a reference to quote, or a page that has nothing else on it.
  */
-export function refusalSigns(frames: readonly SeenFrame[], topic: string, said: string, status: number): string | null {
+export function blockedEvidence(
+  frames: readonly FrameSnapshot[],
+  topic: string,
+  said: string,
+  status: number,
+): string | null {
   if (said.length > 2_500) return null;
   const signs: string[] = [];
   const phrase = REFUSED.exec(topic)?.[0];
@@ -144,8 +149,8 @@ export function refusalSigns(frames: readonly SeenFrame[], topic: string, said: 
 const MAX_LOADING_TEXT = 120;
 
 /** A page that shows nothing but that it is loading: what it will say is still to come. */
-export function showsOnlyLoading(frames: readonly SeenFrame[]): boolean {
-  if (saidBy(frames).length > MAX_LOADING_TEXT) return false;
+export function isLoadingPage(frames: readonly FrameSnapshot[]): boolean {
+  if (visibleText(frames).length > MAX_LOADING_TEXT) return false;
   const isPressable = frames.some(
     ({ facts }) => facts.clickables.some(({ visible }) => visible) || facts.controls.some(({ visible }) => visible),
   );
@@ -157,29 +162,29 @@ const LOADS =
   /^(loading|please wait|one moment|just a moment|starting|connecting|wird geladen|lädt|bitte warten|chargement|veuillez patienter|cargando|espere|caricamento|attendere|carregando|aguarde|laden|загрузка|読み込み中|加载中)( [\p{L} ]{1,40})?[.… !]*$/iu;
 
 /** A page that says that the site is out of order. */
-export function showsOutage(topic: string, said: string): boolean {
+export function isOutagePage(topic: string, said: string): boolean {
   return said.length < 800 && BROKEN.test(topic);
 }
 
 /** Words of a site that would like to create a passkey for a visitor whom it knows. */
-export const NEW_PASSKEY = anyOf(
+export const PASSKEY_OFFER = anyOf(
   'create a passkey, create passkey, create your passkey, add a passkey, add passkey, set up a passkey, set up passkey, save a passkey, save passkey, get a passkey, register a passkey, enable passkeys, sign in faster with a passkey',
   'passkey erstellen, passkey einrichten, passkey hinzufugen, passkey anlegen, creer une cle d acces, ajouter une cle d acces, crear una clave de acceso, crear llave de acceso, anadir una clave de acceso',
   'crea una passkey, crea passkey, crea una chiave di accesso, criar uma chave de acesso, criar chave de acesso, toegangssleutel maken, skapa en nyckel, создать ключ доступа, パスキーを作成, 创建通行密钥, 패스키 만들기',
 );
 
 /** A page about passkeys. */
-export function speaksOfPasskeys(topic: string): boolean {
+export function mentionsPasskeys(topic: string): boolean {
   return PASSKEY.test(topic);
 }
 
 /** The browser's own page about a site that gave none. */
-export function isErrorPage(url: string): boolean {
+export function isBrowserErrorPage(url: string): boolean {
   return url.startsWith('chrome-error:');
 }
 
 /** True where the site asks by HTTP authentication: the browser shows nothing then but the status. */
-export function asksByHttp(status: number, said: string): boolean {
+export function isHttpAuthPrompt(status: number, said: string): boolean {
   return status === 401 && said === '';
 }
 
@@ -202,7 +207,7 @@ const MAX_NOTICE_LENGTH = 400;
  * True where a window over the page says that the session has ended: what stands under it was drawn before, with all signs of
  * a visitor who is known. A window that warns of an end to come is none.
  */
-export function saysSessionOver(frames: readonly SeenFrame[]): boolean {
+export function showsSessionExpired(frames: readonly FrameSnapshot[]): boolean {
   const said = frames
     .flatMap(({ facts }) => facts.texts)
     .filter(({ region }) => region === 'dialog' || region === 'popup')

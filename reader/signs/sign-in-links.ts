@@ -1,5 +1,5 @@
 import type { PageReading } from '../../contract/reading.ts';
-import type { ClickableFacts, SeenFrame } from '../facts.ts';
+import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { FORGOT, SIGN_IN, SIGN_UP } from '../text/words.ts';
 
@@ -7,31 +7,31 @@ import { FORGOT, SIGN_IN, SIGN_UP } from '../text/words.ts';
 type SignInLink = NonNullable<PageReading['sign_in_link']>;
 
 /** The link or button that most likely leads to the login page, or null. Folded menus count, after what can be seen. */
-export function readSignInLink(frames: readonly SeenFrame[]): SignInLink | null {
+export function readSignInLink(frames: readonly FrameSnapshot[]): SignInLink | null {
   return readSignInLinks(frames)[0] ?? null;
 }
 
 /** All that may lead to a login page, the likeliest first: a site may have entrances for customers, partners and staff. */
-export function readSignInLinks(frames: readonly SeenFrame[]): SignInLink[] {
+export function readSignInLinks(frames: readonly FrameSnapshot[]): SignInLink[] {
   const [top] = frames;
   if (!top) return [];
-  return entrancesOf(top.facts.clickables).map((button) => ({
+  return rankSignInLinks(top.facts.clickables).map((button) => ({
     selector: button.selector,
     href: absolute(button.href, top.facts.url),
   }));
 }
 
 /** Points from which a control is taken for an entrance; the fit holds them. */
-export const ENOUGH_FOR_LINK = 4;
+export const MIN_LINK_SCORE = 4;
 
 /** Of some controls those that may lead to a login, the likeliest first. */
-export function entrancesOf(
+export function rankSignInLinks(
   controls: readonly ClickableFacts[],
   weights: LinkWeights = LINK_WEIGHTS,
 ): ClickableFacts[] {
   return controls
     .map((button) => ({ button, points: rate(button, weights) }))
-    .filter(({ points }) => points >= ENOUGH_FOR_LINK)
+    .filter(({ points }) => points >= MIN_LINK_SCORE)
     .sort((a, b) => b.points - a.points || a.button.order - b.button.order)
     .map(({ button }) => button);
 }

@@ -1,4 +1,4 @@
-import type { ClickableFacts, SeenFrame, TextFacts } from '../facts.ts';
+import type { ClickableFacts, FrameSnapshot, TextFacts } from '../facts.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 import { SIGN_IN, SIGN_OUT } from '../text/words.ts';
 
@@ -22,7 +22,7 @@ export const GREETING =
  * Whom the page says that it is signed in as, from what stands in its furniture, in a greeting, or after `Signed in as`.
  * Nothing where it is silent or names several: what is not certain is not told. Pure.
  */
-export function namedAccount(frames: readonly SeenFrame[]): NamedAccount {
+export function findNamedAccount(frames: readonly FrameSnapshot[]): NamedAccount {
   const texts = frames.flatMap(({ facts }) => facts.texts).filter(({ region }) => region !== 'footer');
   const claimed = texts.flatMap(({ text }) => SIGNED_IN_AS.exec(text.trim())?.[1] ?? []);
   const emails = [...claimed, ...texts.filter(isInFurniture).map(({ text }) => text.trim())]
@@ -46,16 +46,16 @@ function onlyOne(values: readonly string[]): string | undefined {
 }
 
 /** What shows that a visitor is inside, in a few words; null when too little does. */
-export function signedInSigns(frames: readonly SeenFrame[]): string | null {
+export function signedInEvidence(frames: readonly FrameSnapshot[]): string | null {
   const clickables = frames.flatMap(({ facts }) => facts.clickables);
-  const signOut = clickables.find(isSignOut);
+  const signOut = clickables.find(isSignOutControl);
   if (signOut) return `control "${signOut.text || signOut.href}"`;
-  const signs = ownSigns(frames);
+  const signs = signedInHints(frames);
   return signs.length >= 2 ? signs.join('; ') : null;
 }
 
 /** What a page shows to a visitor whom it knows: one such sign alone is no proof. Nothing where a way in is offered as well. */
-export function ownSigns(frames: readonly SeenFrame[]): string[] {
+export function signedInHints(frames: readonly FrameSnapshot[]): string[] {
   const clickables = frames.flatMap(({ facts }) => facts.clickables);
   // A way in that anybody can see outweighs what else a page may have for its visitors.
   const offersSignIn = clickables.some(
@@ -91,7 +91,7 @@ const OWN_SETTINGS =
   /\/(settings|preferences|profile|account\/(settings|profile|edit)|my-?account|user\/edit|me)([/?#]|$)/i;
 
 /** True for a control that ends the session of whoever is signed in. */
-export function isSignOut(button: ClickableFacts): boolean {
+export function isSignOutControl(button: ClickableFacts): boolean {
   if (button.inText || button.region === 'footer') return false;
   const said = normalize(`${button.text} | ${button.ariaLabel} | ${button.title}`);
   if (said.length <= 60 && SIGN_OUT.test(said)) return true;

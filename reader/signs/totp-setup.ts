@@ -2,8 +2,8 @@ import { asksForCode } from '../../contract/code-fields.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { readTotpSecret } from '../../contract/totp-secret.ts';
 import { AUTHENTICATOR } from '../choices/mfa-methods.ts';
-import type { SeenFrame } from '../facts.ts';
-import { withoutSecrets } from '../redact.ts';
+import type { FrameSnapshot } from '../facts.ts';
+import { redactSecrets } from '../redact.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 
 /** What sites call the secret that a person copies instead of the picture. */
@@ -23,16 +23,16 @@ export interface PrintedSecret {
 }
 
 /** True for a page that sets an authenticator up and has its secret in no text: it may be in a picture. Pure. */
-export function hidesEnrolment(frames: readonly SeenFrame[]): boolean {
-  return speaksOfEnrolment(frames) && readEnrolment(frames) === null;
+export function hasUnreadableTotpSecret(frames: readonly FrameSnapshot[]): boolean {
+  return speaksOfEnrolment(frames) && readTotpSetup(frames) === null;
 }
 
-function speaksOfEnrolment(frames: readonly SeenFrame[]): boolean {
+function speaksOfEnrolment(frames: readonly FrameSnapshot[]): boolean {
   const said = normalize(textsOf(frames).join(' | '));
   return AUTHENTICATOR.test(said) && KEY_WORDS.test(said);
 }
 
-function textsOf(frames: readonly SeenFrame[]): string[] {
+function textsOf(frames: readonly FrameSnapshot[]): string[] {
   return frames.flatMap(({ facts }) => facts.texts).map(({ text }) => text);
 }
 
@@ -40,7 +40,7 @@ function textsOf(frames: readonly SeenFrame[]): string[] {
  * The secret that a page offers for a new authenticator, as text, in an `otpauth://` link or in a QR code; null where there is none, or
  * more than one. For the activity that types its first code alone: nothing else may carry it on. Pure.
  */
-export function readEnrolment(frames: readonly SeenFrame[]): PrintedSecret | null {
+export function readTotpSetup(frames: readonly FrameSnapshot[]): PrintedSecret | null {
   const texts = textsOf(frames);
   const links = frames.flatMap(({ facts }) => facts.clickables).map(({ href }) => href);
   const drawn = frames.flatMap(({ qrCodes }) => qrCodes ?? []);
@@ -68,14 +68,14 @@ function looksRandom(text: string): boolean {
 }
 
 /** A reading that says that the page offers a new authenticator, without its secret: hints quote what stands around a field. */
-export function markEnrolment(reading: PageReading, frames: readonly SeenFrame[]): PageReading {
-  const found = reading.fields.some(({ type }) => asksForCode(type)) ? readEnrolment(frames) : null;
+export function markTotpSetup(reading: PageReading, frames: readonly FrameSnapshot[]): PageReading {
+  const found = reading.fields.some(({ type }) => asksForCode(type)) ? readTotpSetup(frames) : null;
   if (found === null) return reading;
   // A text that was cut holds the beginning of a secret.
   const beginnings = found.printed.flatMap((text) =>
     Array.from({ length: Math.max(0, text.length - SHORTEST) }, (_, cut) => text.slice(0, text.length - cut)),
   );
-  return { ...withoutSecrets(reading, beginnings), enrolment: true };
+  return { ...redactSecrets(reading, beginnings), enrolment: true };
 }
 
 /** Fewer characters of a secret than this are worth nothing to anybody. */

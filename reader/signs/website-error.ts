@@ -1,4 +1,4 @@
-import type { SeenFrame, TextFacts } from '../facts.ts';
+import type { FrameSnapshot, TextFacts } from '../facts.ts';
 import type { Cluster } from '../form/clusters.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 import { CAPTCHA_FIELD } from '../text/words.ts';
@@ -27,7 +27,7 @@ const MAX_CANDIDATE = 400;
 const ENOUGH = 5;
 
 /** The error that the site shows now, in its own words, or null. Hints, cookie notices and good news are not errors. */
-export function readWebsiteError(frames: readonly SeenFrame[], form: Cluster | undefined): string | null {
+export function readWebsiteError(frames: readonly FrameSnapshot[], form: Cluster | undefined): string | null {
   const rated = frames.flatMap((frame) =>
     frame.facts.texts.map((text) => ({ text, frame, points: rate(text, frame, form) })),
   );
@@ -35,15 +35,15 @@ export function readWebsiteError(frames: readonly SeenFrame[], form: Cluster | u
   return best ? wholeMessage(best.text, best.frame) : null;
 }
 
-function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): number {
+function rate(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined): number {
   const isAlert = ALERT.test(text.marks);
   if (text.within === 'button' || text.region === 'consent') return 0;
   if (!isAlert && (text.region === 'nav' || text.region === 'footer')) return 0;
   if (text.text.length < 3 || text.text.length > MAX_CANDIDATE) return 0;
   const said = normalize(text.text);
-  if (ASKS_LOGIN.test(said) || HISTORY.test(said)) return 0;
+  if (LOGIN_PROMPT.test(said) || HISTORY.test(said)) return 0;
   const refuses = REFUSAL.test(said);
-  if (GOOD_NEWS.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
+  if (NOT_AN_ERROR.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
   if (text.within === 'link' && !isAlert) return 0;
 
   let points = 0;
@@ -54,7 +54,7 @@ function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): num
   if (text.red) points += 2.5;
   if (CALLED_ERROR.test(said)) points += 1.5;
   if (refuses) points += 4;
-  else if (COMPLAINT.test(said) || speaksOfProof(said)) points += 2;
+  else if (COMPLAINT.test(said) || mentionsCaptcha(said)) points += 2;
   else points -= 1;
   if (form !== undefined && frame === form.frame && (isInForm(text, form) || isClose(text, form))) points += 1;
   if (form === undefined) points -= 1;
@@ -86,7 +86,7 @@ function isClose(text: TextFacts, form: Cluster): boolean {
 }
 
 /** An alert or a notification of several lines: its blocks one after another, as a person reads them. */
-function wholeMessage(best: TextFacts, frame: SeenFrame): string {
+function wholeMessage(best: TextFacts, frame: FrameSnapshot): string {
   const alert = /[^|]*role=(alert(?!dialog)|status)[^|]*/.exec(best.marks)?.[0].trim();
   if (!alert) return best.text.slice(0, MAX_LENGTH);
   const parts = frame.facts.texts.filter(
@@ -127,14 +127,14 @@ export const COMPLAINT = anyOf(
 );
 
 /** Words of messages that look like errors and are none. */
-export const GOOD_NEWS = anyOf(
+export const NOT_AN_ERROR = anyOf(
   'success, successfully, signed out, logged out, you have been signed out, you have been logged out, check your email, welcome, has been sent, we sent, code sent, saved, updated, copied, email sent, sent to',
   'cookie, cookies, gdpr, privacy policy, consent, javascript, browser is not supported, outdated browser, unsupported browser, maintenance, scheduled, upgrade your browser, capslock, caps lock',
   'erfolgreich, abgemeldet, gesendet, deconnecte, deconnectee, succes, cerrado sesion, sesion cerrada, exito, disconnesso, sucesso, wylogowan*, basarili, вышли, успешно, ログアウトしました, 成功, 已退出, 성공, 로그아웃되었습니다',
 );
 
 /** Why a login is asked for at all. It may stand in a red box, but nobody refused anything. */
-export const ASKS_LOGIN = anyOf(
+export const LOGIN_PROMPT = anyOf(
   'session expired, session has expired, session is expired, session timed out, session has timed out, logged out due to inactivity, signed out due to inactivity',
   'please log in to continue, please sign in to continue, must log in, must be logged in, must sign in, need to log in, need to sign in, need to be logged in, log in to continue, sign in to continue, log in to access, please log in to access, login required',
   'sitzung ist abgelaufen, sitzung abgelaufen, sie mussen sich anmelden, bitte melden sie sich an, session a expire, session expiree, devez vous connecter, sesion ha caducado, sesion ha expirado, sesion expirada, debes iniciar sesion, sessione scaduta, sessione e scaduta',
@@ -156,12 +156,12 @@ const TYPED = anyOf(
 );
 
 /** True of an error about a captcha alone. One that names the password or the user, too, may be about that. */
-export function wantsProof(error: string): boolean {
+export function isCaptchaError(error: string): boolean {
   const said = normalize(error);
-  return speaksOfProof(said) && !TYPED.test(said);
+  return mentionsCaptcha(said) && !TYPED.test(said);
 }
 
 /** True of words about a captcha. @param said as `normalize` has it. */
-export function speaksOfProof(said: string): boolean {
+export function mentionsCaptcha(said: string): boolean {
   return PROOF.test(said) || CAPTCHA_FIELD.test(said);
 }

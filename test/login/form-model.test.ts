@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createFormModel } from '../../activities/login/reading/form-model.ts';
 import { drawPage, type DrawnForm } from '../reader/drawn-facts.ts';
-import { understandWithReasons } from '../../reader/analyze-page.ts';
+import { analyzePage } from '../../reader/analyze-page.ts';
 import type { Candidates } from '../../reader/form/candidates.ts';
 
 const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
@@ -14,7 +14,7 @@ function close(forms: DrawnForm[]): Candidates | null {
   if (top === undefined) throw new Error('a page was drawn');
   const url = 'https://harbour.test/sign-in/9f8e7d6c5b4a?token=very-secret';
   const controls = top.facts.controls.map((control) => ({ ...control, filled: true }));
-  return understandWithReasons(url, [{ ...top, facts: { ...top.facts, url, controls } }]).close;
+  return analyzePage(url, [{ ...top, facts: { ...top.facts, url, controls } }]).close;
 }
 
 let server: Server;

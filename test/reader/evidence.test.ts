@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { drawPage } from './drawn-facts.ts';
-import { evidenceOf, understandWithReasons } from '../../reader/analyze-page.ts';
+import { summarizeReasons, analyzePage } from '../../reader/analyze-page.ts';
 
 const SIGN_UP = {
   heading: 'Hello bob@harbour.test, 0171 2345678',
@@ -9,15 +9,15 @@ const SIGN_UP = {
 };
 
 it('says in a few words what the page is and why its forms are no login, and nothing of a person', () => {
-  const evidence = evidenceOf(understandWithReasons('https://harbour.test/', drawPage([SIGN_UP])).reasons);
+  const evidence = summarizeReasons(analyzePage('https://harbour.test/', drawPage([SIGN_UP])).reasons);
   expect(evidence).toContain('other: asks for nothing of a login');
   expect(evidence).toContain('not a login: the only button signs up');
-  const greeted = evidenceOf([{ what: 'login', why: `heading "${SIGN_UP.heading}"`, frame: [], taken: true }]);
+  const greeted = summarizeReasons([{ what: 'login', why: `heading "${SIGN_UP.heading}"`, frame: [], taken: true }]);
   expect(greeted).not.toMatch(/bob|2345/);
 });
 
 it('is bounded, however much there is to say', () => {
   const pages = Array.from({ length: 30 }, (_, at) => ({ ...SIGN_UP, heading: `Join us ${'very '.repeat(at)}` }));
-  const { reasons } = understandWithReasons('https://harbour.test/', drawPage(pages));
-  expect(evidenceOf(reasons).length).toBeLessThanOrEqual(600);
+  const { reasons } = analyzePage('https://harbour.test/', drawPage(pages));
+  expect(summarizeReasons(reasons).length).toBeLessThanOrEqual(600);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FormChoice, PageReading } from '../../contract/reading.ts';
 import { drawPage } from './drawn-facts.ts';
-import { understandWithReasons } from '../../reader/analyze-page.ts';
+import { analyzePage } from '../../reader/analyze-page.ts';
 
 const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
 const MEMBERS = { heading: 'Members', fields: ['member', '*member_secret'], button: 'Sign in' };
@@ -9,7 +9,7 @@ const SIGN_UP = { heading: 'New here?', fields: ['email', '*new_password'], butt
 const CARD = { heading: 'Pay', fields: ['card_number', 'cvc'], button: 'Pay now' };
 
 function read(forms: Parameters<typeof drawPage>[0], chosen?: FormChoice): PageReading {
-  return understandWithReasons('https://harbour.test/', drawPage(forms), chosen).reading;
+  return analyzePage('https://harbour.test/', drawPage(forms), chosen).reading;
 }
 
 const firstField = ({ fields }: PageReading): string | undefined => fields[0]?.name;

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { patienceWith } from '../../activities/login/reading/read-page.ts';
 import { drawPage } from './drawn-facts.ts';
-import { understandWithReasons } from '../../reader/analyze-page.ts';
+import { analyzePage } from '../../reader/analyze-page.ts';
 
 function patienceOf(buttons: string[], busy = false): number {
   const [page] = drawPage(buttons.map((button) => ({ fields: [], button, region: 'header' })));
   if (page === undefined) throw new Error('a page was drawn');
   const frames = [{ ...page, facts: { ...page.facts, busy } }];
-  return patienceWith(understandWithReasons('https://harbour.test/', frames), frames);
+  return patienceWith(analyzePage('https://harbour.test/', frames), frames);
 }
 
 it('believes a sparse page that shows a visitor of its own sooner than one that shows nothing', () => {
