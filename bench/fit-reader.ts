@@ -10,13 +10,7 @@ import { fitted, type Example } from './fit.ts';
 import type { ClickableFacts } from '../reader/facts.ts';
 import { type LoginForm, chooseLoginForm } from '../reader/form/login-form.ts';
 import { ENOUGH, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
-import {
-  MIN_LINK_SCORE,
-  LINK_WEIGHTS,
-  type LinkSign,
-  rankSignInLinks,
-  linkSigns,
-} from '../reader/signs/sign-in-links.ts';
+import { LINK_WEIGHTS, type LinkSign, MIN_LINK_SCORE, linkSigns, rankSignInLinks } from '../reader/signs/sign-in-links.ts';
 
 /** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {

@@ -9,11 +9,11 @@ import { readChoiceSubmit } from './form/submit.ts';
 import { asksOnlyForProvider } from './form/usable-controls.ts';
 import { classifyPage } from './page-kind.ts';
 import { redactPersonalData } from './redact.ts';
-import { detectLockout } from './signs/lock-out.ts';
-import { approvalMessage, externalActionMessage, showsSessionExpired, mentionsMailedLink } from './signs/page-signs.ts';
+import { detectLockout } from './signs/lockout.ts';
+import { approvalMessage, externalActionMessage, mentionsMailedLink, showsSessionExpired } from './signs/page-signs.ts';
 import { readSignInLink } from './signs/sign-in-links.ts';
 import { markTotpSetup } from './signs/totp-setup.ts';
-import { readWebsiteError, isCaptchaError } from './signs/website-error.ts';
+import { isCaptchaError, readWebsiteError } from './signs/website-error.ts';
 
 /** One decision, with where it lies on the page. */
 export interface Reason {

@@ -6,20 +6,19 @@ import { asksNewPassword } from './form/usable-controls.ts';
 import {
   PASSKEY_OFFER,
   approvalMessage,
-  isHttpAuthPrompt,
-  isBrowserErrorPage,
-  externalActionMessage,
   blockedEvidence,
-  visibleText,
+  externalActionMessage,
+  isBrowserErrorPage,
   isChallengePage,
+  isHttpAuthPrompt,
   isLoadingPage,
   isOutagePage,
-  showsOpenPuzzle,
   mentionsPasskeys,
-  pageTopic,
+  showsOpenPuzzle,
 } from './signs/page-signs.ts';
 import { signedInEvidence } from './signs/signed-in.ts';
 import { identifierWords, normalize } from './text/normalize.ts';
+import { pageTopic, visibleText } from './text/page-text.ts';
 import { SIGN_IN } from './text/words.ts';
 
 /** What was found on the page so far. */

@@ -12,29 +12,29 @@ const PICKER = anyOf(
   'escolha uma conta, escolher uma conta, selecione uma conta, wybierz konto, vyberte ucet, hesap secin, bir hesap secin, chon tai khoan',
   'выберите аккаунт, выберите учетную запись, выберите организацию, アカウントを選択, アカウントの選択, 选择账号, 选择帐号, 選擇帳戶, 选择账户, 계정 선택',
 );
-const ANOTHER = anyOf(
+const OTHER_ACCOUNT = anyOf(
   'use another account, another account, different account, use a different account, add account, add an account, other account, not you',
   'anderes konto, ander account, annat konto, autre compte, otra cuenta, altro account, outra conta, inne konto, baska bir hesap',
   'другой аккаунт, сменить аккаунт, 別のアカウント, 其他账号, 其他帐号, 使用其他, 다른 계정',
 );
 const ASIDE = /remove|forget|privacy|terms|help|learn more|create|back|cancel|settings|entfernen|hilfe/;
 
-/** `Continue as Alice`: the account that the site remembers. */
-export function isRememberedAccount(button: ClickableFacts): boolean {
+/** `Continue as Alice` */
+function isRememberedAccount(button: ClickableFacts): boolean {
   return REMEMBERED.test(normalize(button.text));
 }
 
 const REMEMBERED =
   /^(continue as|log in as|sign in as|weiter als|fortfahren als|continuer en tant que|continuar como|continua come|продолжить как) (?!(a )?guest|gast|invite|invitado|ospite)/;
 
-/** True for a page that asks which of several accounts (or organizations) to go on with. */
+/** True for a page that asks which of several accounts or organizations to continue with. */
 export function isAccountPicker(facts: FrameFacts, said: string): boolean {
   const shown = facts.clickables.filter((each) => each.visible);
   if (shown.some(isRememberedAccount)) return true;
   return PICKER.test(said) && shown.some((each) => isAccountEntry(each) || isOtherAccountEntry(each));
 }
 
-/** An entry of an account list: a name with an address, or a row of a list. */
+/** True for an account entry: a name with an e-mail address, or a row of a list. */
 export function isAccountEntry(button: ClickableFacts): boolean {
   const said = normalize(button.text);
   if (!said || said.length > 150 || isOtherAccountEntry(button)) return false;
@@ -52,7 +52,7 @@ export function isAccountEntry(button: ClickableFacts): boolean {
   );
 }
 
-/** The entry for an account that the list does not have. */
+/** True for the `Use another account` entry. */
 export function isOtherAccountEntry(button: ClickableFacts): boolean {
-  return ANOTHER.test(normalize(button.text));
+  return OTHER_ACCOUNT.test(normalize(button.text));
 }

@@ -25,27 +25,27 @@ const PASSKEY = anyOf(
   'passkey verwenden, mit passkey anmelden, sicherheitsschlussel, cle d acces, clave de acceso, llave de acceso, chiave di accesso, chave de acesso, toegangssleutel, nyckel',
   'ключ доступа, パスキー, 通行密钥, 密碼金鑰, 패스키',
 );
-/** `Send me a sign-in code`, `Email me a login link`, whatever stands between. */
+/** `Send me a sign-in code`, `Email me a login link` and similar. */
 const SENDS = /^(send|e-?mail|text|mail|get)( me)?( an?| the)? ([a-z-]+ ){0,3}(code|link) \|/;
-const NO_CHOICE = /learn more|what is|about|help|create|add|set ?up|register|manage|download|resend|send again/;
+const NOT_A_METHOD = /learn more|what is|about|help|create|add|set ?up|register|manage|download|resend|send again/;
 
 const ONE_TIME = /one[ -]?time|einmal|usage unique|un solo uso/;
 
-/** What a way to sign in asks for, where its words say so. */
+/** The credential that a sign-in method uses, if its words say so. */
 export function credentialUsedBy(button: ClickableFacts): Pick<ReadChoice, 'uses'> {
   const said = normalize(`${button.text} | ${button.ariaLabel}`);
   if (PASSKEY.test(said)) return { uses: 'passkey' };
   return PASSWORD_INSTEAD.test(said) && !ONE_TIME.test(said) ? { uses: 'password' } : {};
 }
 
-/** Another way to sign in than the one in front of the person, or undefined. */
+/** The type of an alternative to the sign-in method shown, or undefined. */
 export function alternativeMethodType(button: ClickableFacts, login: boolean): ReadChoice['type'] | undefined {
   const said = normalize(`${button.text} | ${button.text === button.ariaLabel ? '' : button.ariaLabel}`);
-  if (said.length > 100 || FORGOT.test(said) || SIGN_UP.test(said) || NO_CHOICE.test(said)) return undefined;
+  if (said.length > 100 || FORGOT.test(said) || SIGN_UP.test(said) || NOT_A_METHOD.test(said)) return undefined;
   if (button.region === 'footer' || button.region === 'nav') return undefined;
   if (PASSKEY.test(said)) return 'auth_method';
   if (IDENTIFIER.test(said)) return 'identifier_method';
-  // A button that sends a code may be what the page is for; a link leads to another way.
+  // A button that sends a code may be the page's main action; a link leads to an alternative.
   const sends = button.tag === 'a' && SENDS.test(said);
   if (METHOD.test(said) || sends) return login || button.region !== 'header' ? 'sign_in_method' : undefined;
   return undefined;

@@ -1,8 +1,8 @@
 import type { ReadChoice } from '../../contract/reading.ts';
-import { isAccountPicker, isOtherAccountEntry, isAccountEntry } from './account-picker.ts';
+import { isAccountEntry, isAccountPicker, isOtherAccountEntry } from './account-picker.ts';
 import { alternativeMethodType, credentialUsedBy } from './alternative-methods.ts';
 import { SECOND_FACTOR, maskedDestination, mfaTypeOf } from './mfa-methods.ts';
-import { isAboutSigningIn, providerOf, isNearLogin } from './sso.ts';
+import { isAboutSigningIn, isNearLogin, providerOf } from './sso.ts';
 import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
 import { isContinueButton } from '../form/buttons.ts';
 import type { LoginForm } from '../form/login-form.ts';

@@ -1,7 +1,8 @@
 import type { ReadChoice } from '../../contract/reading.ts';
 import type { CheckboxFacts, ClickableFacts, FrameSnapshot } from '../facts.ts';
-import { PASSKEY_OFFER, pageTopic } from '../signs/page-signs.ts';
+import { PASSKEY_OFFER } from '../signs/page-signs.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
+import { pageTopic } from '../text/page-text.ts';
 import { SIGN_IN, TERMS } from '../text/words.ts';
 
 /** Questions whose yes keeps the session: what a login here is for. */

@@ -31,7 +31,7 @@ const PUSH = anyOf(
   'push, push notification, send push, duo push, notification, approve, prompt, tap yes, okta verify, approve a request',
   'benachrichtigung, notificacion, notifica, notificacao, powiadomienie, melding, уведомление, 通知, 推送, 알림',
 );
-/** Words of a way that asks for the password. */
+/** Words of a method that uses the password. */
 export const PASSWORD_INSTEAD = anyOf(
   'use password, password instead, enter your password, use my password, use your password, password, passwort, mot de passe, contrasena',
   'senha, wachtwoord, haslo, пароль, パスワード, 密码, 비밀번호',
@@ -44,7 +44,7 @@ const DEVICE = anyOf(
 const NOT_A_METHOD =
   /(?<![a-z])(resend|send again|new code|cancel|back|sign out|log ?out|learn more|help|privacy|terms|trust|remember|submit|verify|continue|next|sign in|login|change (?:your )?(?:email|phone|number))(?![a-z])|再送|重新|재전송/;
 
-/** How a button on a second-factor page would have the person identify; `other` for ways we have no name for. */
+/** The verification method that a button on a second-factor page offers; `other` for methods without a type of their own. */
 export function mfaTypeOf(button: ClickableFacts): Mfa | 'other' | undefined {
   if (button.type === 'submit' && button.text === '') return undefined;
   const said = normalize(`${button.text} ${button.ariaLabel}`);
@@ -66,7 +66,7 @@ export function mfaTypeOf(button: ClickableFacts): Mfa | 'other' | undefined {
   return PASSWORD_INSTEAD.test(said) ? 'password' : undefined;
 }
 
-/** A code that an app on the person's device makes. */
+/** Words of a code from an authenticator app. */
 export const AUTHENTICATOR = anyOf(
   'authenticator, authenticator app, authentication app, authenticator application, google authenticator, totp',
   'two factor app, 2fa app, authy, code generator, security app, otp app, mobile app, authentication application',
@@ -76,7 +76,7 @@ export const AUTHENTICATOR = anyOf(
   'приложени* для аутентификации, приложения-аутентификатора, аутентификатор, 認証アプリ, 認証システム, 身份验证器, 驗證器, 인증 앱, 인증기',
 );
 
-/** A code that was sent somewhere. */
+/** Words of a code that was sent. */
 export const MESSAGED = anyOf(
   'sms, text message, texted, sent, we sent, sent to, we emailed, emailed, check your phone, check your email, via email, by email',
   'text a code, your inbox, code to your email, code to your phone, sent you, we have sent, just sent, message to, phone call, called you',
@@ -86,7 +86,7 @@ export const MESSAGED = anyOf(
   'отправили, отправлен, смс, надіслали, 送信しました, お送りしました, 送信された, ショートメッセージ, 已发送, 發送, 短信, 簡訊, 전송했습니다, 보냈습니다, 문자',
 );
 
-/** Words that make a page one about a second factor. */
+/** Words of a page about a second factor. */
 export const SECOND_FACTOR = anyOf(
   'two factor, 2 factor, 2fa, two step, 2 step, 2 step verification, two step verification, multi factor, mfa, multifactor',
   "verify it's you, verify it is you, verify your identity, confirm your identity, verification method, authentication method, security check",
@@ -97,15 +97,15 @@ export const SECOND_FACTOR = anyOf(
   'двухфакторн, двухэтапн, подтвердите свою личность, подтвердите, 二段階, 2段階, 二要素, 多要素, 本人確認, 两步验证, 双重验证, 两步, 二次验证, 身份验证, 兩步驟, 2단계, 이중 인증, 본인 확인',
 );
 
-/** Words of a text message. `Message` and `phone` alone do not tell one from a call. */
+/** Words of a text message. `Message` and `phone` alone do not distinguish it from a call. */
 const TEXT_MESSAGE = anyOf(
   'sms, text message, text, texted, kurznachricht, mensaje de texto, messaggio di testo, mensagem de texto, tekstbericht',
   'смс, ショートメッセージ, 短信, 簡訊, 문자',
 );
 
 /**
- * How the code of a field reaches the person, by the words at the field; null for a field that asks for no code. Words of
- * two channels, or of none, leave it `unknown`: a wrong channel would tell the person to look in the wrong place.
+ * How the code for a field is delivered, by the field's label and hint; null if the field takes no code. `unknown` if they name
+ * no channel or several: a wrong channel would send the person to the wrong place.
  */
 export function codeChannel(type: ReadField['type'], label: string, hint: string | null): CodeChannel | null {
   if (type === 'totp_code') return 'totp';

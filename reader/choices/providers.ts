@@ -1,6 +1,6 @@
 import { identifierWords, normalize } from '../text/normalize.ts';
 
-/** Identity providers that sites offer, by the words their buttons, addresses and pictures carry. */
+/** Identity providers, by words in the text, URL and images of their buttons. */
 const PROVIDERS: readonly (readonly [string, RegExp])[] = [
   ['google', /(?<![a-z])google(?![a-z])|gsi-material|g_id_signin/],
   ['microsoft', /(?<![a-z])(microsoft|azure|azuread|aad|entra|office 365|live id|windows live)(?![a-z])/],
@@ -42,7 +42,7 @@ const PROVIDERS: readonly (readonly [string, RegExp])[] = [
   ['yandex', /(?<![a-z])(yandex|ya id)(?![a-z])|яндекс/],
 ];
 
-/** Sign-in through an organization, whatever stands behind it. */
+/** Sign-in through an organization, whatever its identity provider. */
 const GENERIC: readonly (readonly [string, RegExp])[] = [
   ['saml', /(?<![a-z])saml2?(?![a-z])/],
   ['oidc', /(?<![a-z])(oidc|openid(?: connect)?|open id)(?![a-z])/],
@@ -53,23 +53,23 @@ const GENERIC: readonly (readonly [string, RegExp])[] = [
   ['ldap', /(?<![a-z])ldap(?![a-z])/],
 ];
 
-/** The provider that some words name, known ones first; undefined when none does. */
+/** The provider named in a text, specific ones before generic ones, or undefined. */
 export function providerByName(words: string): string | undefined {
   return (
     PROVIDERS.find(([, pattern]) => pattern.test(words))?.[0] ?? GENERIC.find(([, pattern]) => pattern.test(words))?.[0]
   );
 }
 
-/** The provider that an address leads to: by its host, else by the name after `/auth/`, `/oauth/` and the like. */
+/** The provider named in an authorization URL, or undefined. */
 export function providerByUrl(href: string): string | undefined {
   if (!href) return undefined;
   const words = identifierWords(href);
-  const leads =
+  const authorizes =
     /(?<![a-z])(oauth2?|oidc|openid|sso|saml2?|idp|omniauth|social|broker|connect|federat\w*|externallogin|external login|third party|authorize|login|auth|signin)(?![a-z])/;
-  return leads.test(words) ? providerByName(words) : undefined;
+  return authorizes.test(words) ? providerByName(words) : undefined;
 }
 
-/** A name for a provider that is not known: `Sign in with Contoso ID` becomes `contoso-id`. */
+/** An id for an unknown provider: `Contoso ID` becomes `contoso-id`. */
 export function providerSlug(name: string): string {
   return normalize(name)
     .replace(/[^\p{L}\p{N}]+/gu, '-')

@@ -1,4 +1,4 @@
-import { providerByUrl, providerByName, providerSlug } from './providers.ts';
+import { providerByName, providerByUrl, providerSlug } from './providers.ts';
 import type { ClickableFacts, FrameFacts } from '../facts.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { CODE, CONTINUE, EMAIL, FORGOT, PASSWORD, PHONE, SIGN_IN, SIGN_UP, USER } from '../text/words.ts';

@@ -1,5 +1,5 @@
 import type { FormChoice, ReadChoice } from '../../contract/reading.ts';
-import type { Region, FrameSnapshot } from '../facts.ts';
+import type { FrameSnapshot, Region } from '../facts.ts';
 import { buttonWords } from './buttons.ts';
 import { type Cluster, findClusters } from './clusters.ts';
 import type { ControlMeaning } from './control-meaning.ts';

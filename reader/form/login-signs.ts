@@ -1,8 +1,8 @@
 import { isProviderButton } from '../choices/sso.ts';
 import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
 import { buttonWords } from './buttons.ts';
-import { type Cluster, isNewByAttributesOnly, formNames } from './clusters.ts';
-import { type ControlMeaning, type ClassifiedControl, controlWords } from './control-meaning.ts';
+import { type Cluster, formNames, isNewByAttributesOnly } from './clusters.ts';
+import { type ClassifiedControl, type ControlMeaning, controlWords } from './control-meaning.ts';
 import type { Submit } from './submit.ts';
 import { asksOnlyForProvider } from './usable-controls.ts';
 import { isSignOutControl } from '../signs/signed-in.ts';

@@ -2,7 +2,7 @@ import type { PageReading } from '../../contract/reading.ts';
 import { alternativeMethodType } from '../choices/alternative-methods.ts';
 import { isProviderButton } from '../choices/sso.ts';
 import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
-import { isHelperButton, isLink, navigatesAway, buttonWords } from './buttons.ts';
+import { buttonWords, isHelperButton, isLink, navigatesAway } from './buttons.ts';
 import type { Cluster } from './clusters.ts';
 import { identifierWords } from '../text/normalize.ts';
 import { ASIDE, CONTINUE, SEARCH, SIGN_IN, SIGN_UP } from '../text/words.ts';

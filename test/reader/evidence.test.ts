@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { drawPage } from './drawn-facts.ts';
-import { summarizeReasons, analyzePage } from '../../reader/analyze-page.ts';
+import { analyzePage, summarizeReasons } from '../../reader/analyze-page.ts';
 
 const SIGN_UP = {
   heading: 'Hello bob@harbour.test, 0171 2345678',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { detectLockout } from '../../reader/signs/lock-out.ts';
+import { detectLockout } from '../../reader/signs/lockout.ts';
 
 /** What sites say when they let nobody in for a while, and when they have locked an account. */
 const SAID: readonly (readonly [language: string, tooMany: string, locked: string])[] = [

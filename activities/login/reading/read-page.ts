@@ -6,7 +6,7 @@ import { seeFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
 import { asksServer, isTrafficOver } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
-import { type PageAnalysis, understand, analyzePage } from '../../../reader/analyze-page.ts';
+import { type PageAnalysis, analyzePage, understand } from '../../../reader/analyze-page.ts';
 import type { FrameSnapshot } from '../../../reader/facts.ts';
 import { isBrowserErrorPage, isLoadingPage } from '../../../reader/signs/page-signs.ts';
 import { signedInHints } from '../../../reader/signs/signed-in.ts';
