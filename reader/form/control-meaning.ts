@@ -15,7 +15,7 @@ import {
   USER,
 } from '../text/words.ts';
 
-/** What a control is there for. `other` is a visible text field that no rule knows. */
+/** What a control asks for. `other` is a text field that no rule recognizes. */
 export type ControlMeaning =
   | 'identifier'
   | 'password'
@@ -28,15 +28,18 @@ export type ControlMeaning =
   | 'card'
   | 'other';
 
-/** A control with its meaning. */
-export interface ClassifiedControl {
-  readonly control: ControlFacts;
+interface Classification {
   readonly meaning: ControlMeaning;
-  /** Why it is taken for that, in a few words. */
+  /** The reason, in a few words. */
   readonly why: string;
 }
 
-/** Words of a control, those a person reads first. */
+/** A control with its meaning. */
+export interface ClassifiedControl extends Classification {
+  readonly control: ControlFacts;
+}
+
+/** Normalized words of a control: visible ones, and those of its attributes. */
 interface ControlWords {
   readonly said: string;
   readonly named: string;
@@ -46,23 +49,21 @@ const TEXT_TYPES = new Set(['text', 'email', 'tel', 'number', 'url', 'password',
 const PROFILE =
   /^(given-name|family-name|name|honorific|nickname|organization|street|address|postal|country|bday|sex|cc-)/;
 
-/** Judges a control alone: by what its author declared, by what a person reads beside it, and only then by its names. */
-export function classifyControl(control: ControlFacts): Pick<ClassifiedControl, 'meaning' | 'why'> {
+/** Classifies a control by itself: by its declared `autocomplete`, then its visible label, and only then its attribute names. */
+export function classifyControl(control: ControlFacts): Classification {
   const words = controlWords(control);
   const tokens = control.autocomplete.split(' ');
   const declared = tokens.find((token) => token in DECLARED || token.startsWith('cc-'));
   if (control.type === 'password') return passwordMeaning(control, words, tokens);
   if (control.tag === 'textarea' || control.tag === 'select') return { meaning: 'other', why: control.tag };
   if (!TEXT_TYPES.has(control.type)) return { meaning: 'other', why: `type ${control.type}` };
-  if (declared !== undefined) {
-    return { meaning: DECLARED[declared] ?? 'card', why: `autocomplete ${declared}` };
-  }
+  if (declared !== undefined) return { meaning: DECLARED[declared] ?? 'card', why: `autocomplete ${declared}` };
   if (control.besidePicture && control.type !== 'email' && !isIdentifier(words.said)) {
-    return { meaning: 'captcha', why: 'stands beside a picture with a code' };
+    return { meaning: 'captcha', why: 'next to a captcha image' };
   }
-  if (CAPTCHA_FIELD.test(words.named)) return { meaning: 'captcha', why: `name "${shortly(words.named)}"` };
+  if (CAPTCHA_FIELD.test(words.named)) return { meaning: 'captcha', why: `name "${excerpt(words.named)}"` };
   const label = labelMeaning(control, words.said);
-  if (label !== undefined) return { meaning: label, why: `label "${shortly(words.said)}"` };
+  if (label !== undefined) return { meaning: label, why: `label "${excerpt(words.said)}"` };
   const named = nameMeaning(control, words, tokens);
   return named === undefined ? { meaning: 'other', why: 'text field' } : named;
 }
@@ -73,7 +74,7 @@ const DECLARED: Readonly<Record<string, ControlMeaning>> = {
   'current-password': 'password',
 };
 
-/** What the words beside a text field say, most telling first; undefined when they say nothing that is known. */
+/** The meaning by a text field's label, most specific first; undefined if no rule matches. */
 function labelMeaning(control: ControlFacts, said: string): ControlMeaning | undefined {
   if (said === '') return undefined;
   if (CARD.test(said)) return 'card';
@@ -88,13 +89,13 @@ function labelMeaning(control: ControlFacts, said: string): ControlMeaning | und
   return undefined;
 }
 
-/** What type, `autocomplete`, name and id tell of a text field whose label says nothing. */
+/** The meaning by type, `autocomplete`, name and id, for a text field whose label says nothing. */
 function nameMeaning(
   control: ControlFacts,
   { said, named }: ControlWords,
   tokens: readonly string[],
-): Pick<ClassifiedControl, 'meaning' | 'why'> | undefined {
-  const why = `name "${shortly(named)}"`;
+): Classification | undefined {
+  const why = `name "${excerpt(named)}"`;
   if (control.type === 'search') return { meaning: 'search', why: 'type search' };
   if (/(^| )(q|s|search|query|searchterm|keywords?)( |$)/.test(named)) return { meaning: 'search', why };
   if (CARD.test(named)) return { meaning: 'card', why };
@@ -105,7 +106,7 @@ function nameMeaning(
   if (tokens.some((token) => PROFILE.test(token))) return { meaning: 'profile', why: 'autocomplete' };
   if (control.type === 'email' || control.type === 'tel') return { meaning: 'identifier', why: `type ${control.type}` };
   if (!OTHER_CODE.test(named) && isCodeByName(control, named)) return { meaning: 'code', why };
-  // A password field whose text is shown at the moment is a text field.
+  // A password field whose value is revealed is a text field.
   if (PASSWORD.test(named) && !EMAIL.test(said)) {
     return { meaning: NEW_PASSWORD.test(`${said} ${named}`) ? 'new_password' : 'password', why };
   }
@@ -114,34 +115,34 @@ function nameMeaning(
   return isProfile(named) ? { meaning: 'profile', why } : undefined;
 }
 
-function shortly(words: string): string {
+function excerpt(words: string): string {
   return words.replaceAll(' |', '').trim().slice(0, 40);
 }
 
-/** A list of places to sign in to (a domain, a realm, a tenant); languages, themes and time zones are no part of a login. */
+/** True for a list of domains, realms or tenants to sign in to. */
 export function isRealmList(control: ControlFacts): boolean {
   if (control.tag !== 'select' || control.options.length < 2) return false;
-  // The second half of an address.
+  // The domain part of an e-mail address.
   if (control.options.every((option) => option.startsWith('@'))) return true;
   const { said, named } = controlWords(control);
-  return WHERE.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
+  return REALM.test(`${said} | ${named}`) && !PREFERENCE.test(`${said} | ${named}`);
 }
 
-/** A list of the devices of a person, one of which shows the code that is asked for beside it. */
+/** True for a list of the devices that may show or receive the requested code. */
 export function isDeviceList(control: ControlFacts): boolean {
-  // One that stands on its only entry asks nothing.
+  // A list with its only entry selected asks nothing.
   if (control.tag !== 'select' || control.options.length < (control.filled ? 2 : 1)) return false;
   const { said, named } = controlWords(control);
-  return BY_WHICH.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
+  return DEVICE.test(`${said} | ${named}`) && !PREFERENCE.test(`${said} | ${named}`);
 }
 
-/** A list of languages, themes or time zones. */
+/** True for a list of languages, themes or time zones, which is no part of a login. */
 export function isPreferenceList(control: ControlFacts): boolean {
   const { said, named } = controlWords(control);
-  return APPEARANCE.test(`${said} | ${named}`);
+  return PREFERENCE.test(`${said} | ${named}`);
 }
 
-/** What the control's words say of it, for rules that look closer. */
+/** The words of a control, normalized. */
 export function controlWords(control: ControlFacts): ControlWords {
   const said = [control.label, control.ariaLabel, control.placeholder, control.title];
   if (!control.label && !control.ariaLabel) said.push(control.nearText);
@@ -155,34 +156,33 @@ function passwordMeaning(
   control: ControlFacts,
   { said, named }: ControlWords,
   tokens: readonly string[],
-): Pick<ClassifiedControl, 'meaning' | 'why'> {
-  const of = (meaning: ControlMeaning, why: string): Pick<ClassifiedControl, 'meaning' | 'why'> => ({ meaning, why });
+): Classification {
+  const of = (meaning: ControlMeaning, why: string): Classification => ({ meaning, why });
   if (tokens.includes('one-time-code')) return of('code', 'autocomplete one-time-code');
   if (tokens.includes('cc-csc') || CARD.test(said) || CARD.test(named)) return of('card', 'security code of a card');
   if (tokens.includes('current-password')) return of('password', 'autocomplete current-password');
-  if (ONE_TIME.test(said)) return of('code', `label "${shortly(said)}"`);
-  if (NEW_PASSWORD.test(said)) return of('new_password', `label "${shortly(said)}"`);
+  if (ONE_TIME.test(said)) return of('code', `label "${excerpt(said)}"`);
+  if (NEW_PASSWORD.test(said)) return of('new_password', `label "${excerpt(said)}"`);
   if (tokens.includes('new-password')) return of('new_password', 'autocomplete new-password');
   const saysPassword = PASSWORD.test(said);
-  if (!saysPassword && NEW_PASSWORD.test(named)) return of('new_password', `name "${shortly(named)}"`);
-  if (!saysPassword && ONE_TIME.test(named)) return of('code', `name "${shortly(named)}"`);
-  // A passcode after the password of a gateway is one from a device.
-  if (CODE.test(said) && !PASSWORD.test(said.replaceAll('passcode', ''))) return of('code', `label "${shortly(said)}"`);
-  return of('password', control.label === '' ? 'type password' : `type password, label "${shortly(said)}"`);
+  if (!saysPassword && NEW_PASSWORD.test(named)) return of('new_password', `name "${excerpt(named)}"`);
+  if (!saysPassword && ONE_TIME.test(named)) return of('code', `name "${excerpt(named)}"`);
+  // A gateway's passcode, asked for after its password, comes from a device.
+  if (CODE.test(said) && !PASSWORD.test(said.replaceAll('passcode', ''))) return of('code', `label "${excerpt(said)}"`);
+  return of('password', control.label === '' ? 'type password' : `type password, label "${excerpt(said)}"`);
 }
 
-const WHERE =
+const REALM =
   /(?<![a-z])(domain|realm|tenant|mandant|organi[sz]ations?|company|directory|database|environment|auth(entication)? ?(source|method|type|server|provider|backend)|log ?in (to|on|type|method|source|domain)|sign ?in to|log on to|login provider|domane|verzeichnis|anmelden an|anmeldung an|domaine|societe|annuaire|dominio|empresa|azienda|domein|domena)(?![a-z])|домен|организация|ドメイン|会社|域|도메인/;
-/** What shows or takes codes, as the authors of lists call it. */
-const BY_WHICH =
+const DEVICE =
   /(?<![a-z])(device|authenticator|(second|2nd|two[ -]?|2) ?(factor|step)|[2m]fa|otp|verification method|gerat|appareil|dispositivo|apparaat|urzadzenie|enhet|cihaz)(?![a-z])|устройств|デバイス|设备|設備|기기/;
-const APPEARANCE = /lang|locale|theme|time ?zone|country|currency|sprache|langue|idioma/;
+const PREFERENCE = /lang|locale|theme|time ?zone|country|currency|sprache|langue|idioma/;
 
-/** Words that only a code for one use has. */
+/** Words of one-time codes only. */
 export const ONE_TIME =
   /one[ -]?time|(?<![a-z])t?otp(?![a-z])|2fa|mfa|two[ -]?factor|authenticator|verification code|einmal|usage unique|un solo uso|monouso|bestatigungscode|code de verification|codigo de verificacion|codice di verifica|kod weryfikacyjny|dogrulama kodu|sms|ワンタイム|認証コード|одноразов|код подтверждения|动态|验证码|驗證碼|인증/;
 
-/** The security code of a payment card, and what stands around it. */
+/** Words of payment card fields. */
 const CARD =
   /(?<![a-z])(cvv2?|cvc2?|csc|cvn|card (number|security|verification|holder|no)|cardnumber|name on card|expiry|expiration|valid thru|mm ?\/ ?yy|prufziffer|kartennummer|numero de carte|numero de tarjeta|numero da carta|numero carta|code de securite de la carte)(?![a-z])|カード番号|卡号|номер карты/;
 
@@ -192,7 +192,6 @@ function isCodeByName(control: ControlFacts, named: string): boolean {
   return short && control.inputMode === 'numeric';
 }
 
-/** True for words that name a person to a site. */
 function isIdentifier(words: string): boolean {
   return USER.test(words) || EMAIL.test(words) || PHONE.test(words);
 }
@@ -201,22 +200,22 @@ function isProfile(words: string): boolean {
   return PERSON.test(words) || (NAME.test(words) && !isIdentifier(words));
 }
 
-const MIN_BOXES = 4;
-/** Pixels of a box that does not say how many characters it takes. */
+const MIN_CODE_BOXES = 4;
+/** Maximum width of a one-character box that has no `maxlength`, in pixels. */
 const MAX_BOX_WIDTH = 64;
 
-/** Neighbouring boxes for one character each are one field. */
+/** Groups adjacent one-character boxes into one field. */
 export function groupCodeBoxes(controls: readonly ClassifiedControl[]): ClassifiedControl[][] {
   const runs: ClassifiedControl[][] = [];
   for (const each of controls) {
     const run = runs.at(-1);
     const last = run?.at(-1);
-    if (run && last && isBox(each.control) && isBox(last.control) && standBeside(last.control, each.control))
+    if (run && last && isCodeBox(each.control) && isCodeBox(last.control) && areAdjacent(last.control, each.control))
       run.push(each);
     else runs.push([each]);
   }
   return runs.flatMap((run) => {
-    if (run.length < MIN_BOXES) return run.map((each) => [each]);
+    if (run.length < MIN_CODE_BOXES) return run.map((each) => [each]);
     return [
       run.map((each) => ({
         control: each.control,
@@ -227,13 +226,13 @@ export function groupCodeBoxes(controls: readonly ClassifiedControl[]): Classifi
   });
 }
 
-function isBox(control: ControlFacts): boolean {
+function isCodeBox(control: ControlFacts): boolean {
   return control.tag === 'input' && (control.maxLength === 1 || control.box.width <= MAX_BOX_WIDTH);
 }
 
-function standBeside(left: ControlFacts, right: ControlFacts): boolean {
+function areAdjacent(left: ControlFacts, right: ControlFacts): boolean {
   if (left.form !== right.form) return false;
-  // Without its styles, a row of boxes is broken into lines.
+  // Without styles, a row of boxes wraps.
   if (left.maxLength === 1 && right.maxLength === 1) return true;
   return Math.abs(left.box.y - right.box.y) <= 8 && Math.abs(left.box.width - right.box.width) <= 8;
 }
