@@ -9,8 +9,14 @@ import type { Figure } from './figure.ts';
 import { fitted, type Example } from './fit.ts';
 import type { ClickableFacts } from '../reader/facts.ts';
 import { type LoginForm, chooseLoginForm } from '../reader/form/login-form.ts';
-import { ENOUGH, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
-import { LINK_WEIGHTS, type LinkSign, MIN_LINK_SCORE, linkSigns, rankSignInLinks } from '../reader/signs/sign-in-links.ts';
+import { MIN_SUBMIT_SCORE, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
+import {
+  LINK_WEIGHTS,
+  type LinkSign,
+  MIN_LINK_SCORE,
+  linkSigns,
+  rankSignInLinks,
+} from '../reader/signs/sign-in-links.ts';
 
 /** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {
@@ -18,7 +24,7 @@ export async function fitReader(executablePath: string): Promise<Figure[]> {
   try {
     return [
       ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, MIN_LINK_SCORE),
-      ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, ENOUGH),
+      ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, MIN_SUBMIT_SCORE),
     ];
   } finally {
     await browser.close();

@@ -4,7 +4,7 @@ import type { Box, ControlFacts, FrameSnapshot } from './facts.ts';
 import { type Candidates, describeCandidates } from './form/candidates.ts';
 import type { Cluster } from './form/clusters.ts';
 import { readFields } from './form/fields.ts';
-import { type Choice, choicesKey, chooseLoginForm } from './form/login-form.ts';
+import { type LoginChoice, choicesKey, chooseLoginForm } from './form/login-form.ts';
 import { readChoiceSubmit } from './form/submit.ts';
 import { asksOnlyForProvider } from './form/usable-controls.ts';
 import { classifyPage } from './page-kind.ts';
@@ -90,10 +90,12 @@ export function analyzePage(url: string, frames: readonly FrameSnapshot[], chose
   };
   const reading = markTotpSetup(asRead, frames);
   const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
-  const showsOtherForm = choice.refused.some(({ cluster }) => cluster.controls.length >= 2);
+  const showsOtherForm = choice.rejected.some(({ cluster }) => cluster.controls.length >= 2);
   // A page that shows a secret is shown to nobody.
   const close =
-    isForm && reading.enrolment !== true && choice.close.length > 1 ? describeCandidates(frames, choice.close) : null;
+    isForm && reading.enrolment !== true && choice.contenders.length > 1
+      ? describeCandidates(frames, choice.contenders)
+      : null;
   return { reading, reasons, showsOtherForm, close };
 }
 
@@ -119,7 +121,7 @@ function shortTexts(frames: readonly FrameSnapshot[]): string[] {
   return texts.length <= MAX_TEXTS ? texts.map(({ text }) => text) : [];
 }
 
-function reasonsOf({ login, others, refused }: Choice): Reason[] {
+function reasonsOf({ login, others, rejected }: LoginChoice): Reason[] {
   const reasons: Reason[] = [];
   const add = (cluster: Cluster, what: string, why: string, taken: boolean): void => {
     reasons.push({ what, why, box: cluster.box, frame: cluster.frame.path, taken });
@@ -135,7 +137,7 @@ function reasonsOf({ login, others, refused }: Choice): Reason[] {
       reasons.push({ what: 'submit', why: submit.why, box: submit.button.box, frame: login.frame.path, taken: true });
   }
   for (const other of others) add(other, 'another login', `less likely: ${other.reasons.join('; ')}`, false);
-  for (const { cluster, reason } of refused) add(cluster, 'not a login', reason, false);
+  for (const { cluster, reason } of rejected) add(cluster, 'not a login', reason, false);
   return reasons;
 }
 

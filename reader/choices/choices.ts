@@ -81,7 +81,8 @@ function contextOf(frame: FrameSnapshot, form: LoginForm | undefined): Context {
     form?.controls.some(({ meaning }) => meaning === wanted) === true;
   const external = form === undefined && externalActionMessage([frame]) !== null;
   return {
-    secondFactor: (asksCode && !asksWho) || external || (!asksPassword && SECOND_FACTOR.test(topic)),
+    secondFactor:
+      (asksFor('code') && !asksFor('identifier')) || external || (!asksFor('password') && SECOND_FACTOR.test(topic)),
     external,
     accounts: form === undefined && isAccountPicker(frame.facts, topic),
     login: form !== undefined,

@@ -66,8 +66,7 @@ export function readInterstitial(frames: readonly FrameSnapshot[]): ReadChoice[]
     says(each, PASSKEY_OFFER) || (offersPasskey && says(each, CONTINUE_BUTTON));
   const agrees = (each: { button: ClickableFacts }): boolean =>
     says(each, AGREE) || (boxes.length > 0 && says(each, CONTINUE_BUTTON));
-  const asks = isConsent || advancing.length > 0 || (TERMS_PAGE.test(topic) && buttons.some(agrees));
-  if (!asks) return [];
+  if (!isConsent && advancing.length === 0 && !(TERMS_PAGE.test(topic) && buttons.some(agrees))) return [];
   const [best] = advancing;
   const question = isConsent ? consentText(frames) : '';
   return buttons

@@ -1,11 +1,11 @@
 import type { FrameSnapshot } from '../facts.ts';
-import type { Cluster } from './clusters.ts';
 import { controlWords } from './control-meaning.ts';
 import type { KeyedCluster, LoginForm } from './login-form.ts';
 import { redactPersonalData } from '../redact.ts';
 import { pathWords } from '../text/normalize.ts';
+import { headingsOf } from '../text/page-text.ts';
 
-/** Forms between which little decided, and the page around them: words of the site alone, cut short. No value is in here. */
+/** Forms between which the rules could not clearly decide, and their page: truncated words of the site, without any values. */
 export interface Candidates {
   readonly page: {
     readonly title: string;
@@ -16,8 +16,8 @@ export interface Candidates {
   readonly forms: readonly CandidateForm[];
 }
 
-/** One of them. `key` names it to the reader. */
-export interface CandidateForm {
+/** One of the forms, identified by its `key`. */
+interface CandidateForm {
   readonly key: string;
   readonly heading: string;
   readonly region: string;
@@ -27,46 +27,40 @@ export interface CandidateForm {
 
 const MAX_HEADINGS = 8;
 
-/** What a stranger may be shown of a choice between forms. */
+/** Describes the forms of an ambiguous page for a model, without personal data. */
 export function describeCandidates(
   frames: readonly FrameSnapshot[],
-  close: readonly KeyedCluster<LoginForm>[],
+  contenders: readonly KeyedCluster<LoginForm>[],
 ): Candidates {
   const top = frames[0]?.facts;
-  const headings = frames
-    .flatMap(({ facts }) => facts.texts)
-    .filter(({ heading, within }) => heading && within === 'none');
+  const headings = frames.flatMap(({ facts }) => headingsOf(facts));
   return {
     page: {
-      title: cut(top?.title ?? ''),
-      language: cut(top?.language ?? ''),
+      title: sanitize(top?.title ?? ''),
+      language: sanitize(top?.language ?? ''),
       path: pathOf(top?.url ?? ''),
-      headings: headings.slice(0, MAX_HEADINGS).map(({ text }) => cut(text)),
+      headings: headings.slice(0, MAX_HEADINGS).map(sanitize),
     },
-    forms: close.map(({ key, cluster }) => ({
+    forms: contenders.map(({ key, cluster }) => ({
       key,
-      heading: cut(cluster.heading),
-      region: regionOf(cluster),
+      heading: sanitize(cluster.heading),
+      region: cluster.controls[0]?.control.region ?? 'main',
       fields: cluster.controls.map(({ control, meaning }) => ({
         asks: meaning,
-        words: cut(controlWords(control).said),
+        words: sanitize(controlWords(control).said),
       })),
-      button: cut(cluster.submit?.button.text ?? ''),
+      button: sanitize(cluster.submit?.button.text ?? ''),
     })),
   };
 }
 
-function regionOf({ controls }: Cluster): string {
-  return controls[0]?.control.region ?? 'main';
-}
-
-function cut(text: string): string {
+function sanitize(text: string): string {
   return redactPersonalData(text)
     .replaceAll(/( \|)+ *$/g, '')
     .slice(0, 120);
 }
 
-/** The words of a path: no host, no query, and nothing that looks like a token. */
+/** The words of the path, without host, query, ids and tokens. */
 function pathOf(url: string): string {
   return URL.canParse(url) ? `/${pathWords(new URL(url).pathname).join('/')}` : '';
 }

@@ -216,13 +216,7 @@ export function groupCodeBoxes(controls: readonly ClassifiedControl[]): Classifi
   }
   return runs.flatMap((run) => {
     if (run.length < MIN_CODE_BOXES) return run.map((each) => [each]);
-    return [
-      run.map((each) => ({
-        control: each.control,
-        meaning: 'code' as const,
-        why: 'a row of boxes for one character each',
-      })),
-    ];
+    return [run.map(({ control }) => ({ control, meaning: 'code', why: 'a row of one-character boxes' }))];
   });
 }
 

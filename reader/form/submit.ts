@@ -7,48 +7,49 @@ import type { Cluster } from './clusters.ts';
 import { identifierWords } from '../text/normalize.ts';
 import { ASIDE, CONTINUE, SEARCH, SIGN_IN, SIGN_UP } from '../text/words.ts';
 
-/** The button of a cluster, with the reason for it. */
+/** The submit button of a cluster, with the reason. */
 export interface Submit {
   readonly button: ClickableFacts;
   readonly why: string;
 }
 
-/** A button that has a link or a code sent: what a page without a password is for. */
-const SENDS = /(send|e-?mail|text|get) (me )?(an? |the )?([a-z-]+ ){0,3}(link|code)|continue with e-?mail/;
+/** A button that sends a link or a code, the main action of a page without a password. */
+const SENDS_LINK_OR_CODE = /(send|e-?mail|text|get) (me )?(an? |the )?([a-z-]+ ){0,3}(link|code)|continue with e-?mail/;
 
-/** Points from which a control is taken for the button; the fit holds them. */
-export const ENOUGH = 2;
+/** Minimum score of a submit button; `npm run bench -- fit` fits the weights to it. */
+export const MIN_SUBMIT_SCORE = 2;
 
-/** The control that sends the fields of a cluster, or undefined when there is none (they are then sent by Enter). */
+/** The control that submits the fields of a cluster, or undefined if there is none (Enter submits them). */
 export function findSubmit(cluster: Cluster, weights: SubmitWeights = SUBMIT_WEIGHTS): Submit | undefined {
-  const formAt = cluster.controls[0]?.control.form ?? -1;
+  const formIndex = cluster.controls[0]?.control.form ?? -1;
   const all = cluster.frame.facts.clickables.filter((each) => each.visible);
-  const inForm = all.filter((each) => formAt >= 0 && each.form === formAt);
+  const inForm = all.filter((each) => formIndex >= 0 && each.form === formIndex);
   const within = ({ order }: ClickableFacts): boolean => order > cluster.from && order < cluster.to;
-  const inside = (formAt >= 0 ? inForm : all).filter(within);
-  const sending = inside.filter((each) => each.order > cluster.last && SENDS.test(buttonWords(each)));
+  const inside = (formIndex >= 0 ? inForm : all).filter(within);
+  const sending = inside.filter((each) => each.order > cluster.last && SENDS_LINK_OR_CODE.test(buttonWords(each)));
   const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
   return (
-    best(inside, cluster, 'in the form, after the fields', weights) ??
-    (sending[0] && { button: sending[0], why: `"${sending[0].text.slice(0, 40)}", sends what signs in` }) ??
-    best(
-      all.filter((each) => isNear(each, cluster)),
+    bestOf(inside, cluster, 'in the form, after the fields', weights) ??
+    (sending[0] && { button: sending[0], why: `"${sending[0].text.slice(0, 40)}", sends a sign-in link or code` }) ??
+    bestOf(
+      all.filter((each) => isBelow(each, cluster)),
       cluster,
       'right under the fields',
       weights,
     ) ??
-    best(named, cluster, 'named as a button of the form', weights)
+    bestOf(named, cluster, 'named as a button of the form', weights)
   );
 }
 
-/** The control that sends a choice that was marked by a radio button, or null. */
+/** The control that submits a choice made by a radio button, or null. */
 export function readChoiceSubmit(frames: readonly FrameSnapshot[]): PageReading['submit'] {
   for (const { path, facts } of frames) {
     const radio = facts.clickables.find((each) => each.type === 'radio' && each.visible);
     const after = radio && facts.clickables.filter((each) => each.visible && each.order > radio.order);
     const rated = after?.map((each) => ({ each, points: score(each, radio?.order ?? 0, SUBMIT_WEIGHTS) })) ?? [];
     const sends = rated.filter(
-      ({ each, points }) => points >= ENOUGH || (each.type === 'submit' && SENDS.test(buttonWords(each))),
+      ({ each, points }) =>
+        points >= MIN_SUBMIT_SCORE || (each.type === 'submit' && SENDS_LINK_OR_CODE.test(buttonWords(each))),
     );
     const [button] = sends.sort(byPoints);
     if (button) return { selector: button.each.selector, frame: [...path] };
@@ -56,8 +57,8 @@ export function readChoiceSubmit(frames: readonly FrameSnapshot[]): PageReading[
   return null;
 }
 
-/** Buttons right under the fields, outside of what the form's markup holds. */
-function isNear({ box, order, form }: ClickableFacts, cluster: Cluster): boolean {
+/** True for a button right below the fields that the form element does not contain. */
+function isBelow({ box, order, form }: ClickableFacts, cluster: Cluster): boolean {
   const { x, y, width, height } = cluster.box;
   const inOrder = order > cluster.from && (order < cluster.to || form < 0);
   const bottom = y + height;
@@ -66,7 +67,7 @@ function isNear({ box, order, form }: ClickableFacts, cluster: Cluster): boolean
   );
 }
 
-function best(
+function bestOf(
   candidates: readonly ClickableFacts[],
   cluster: Cluster,
   where: string,
@@ -74,17 +75,17 @@ function best(
 ): Submit | undefined {
   const rated = candidates
     .map((each) => ({ each, points: score(each, cluster.last, weights) }))
-    .filter(({ points }) => points >= ENOUGH);
+    .filter(({ points }) => points >= MIN_SUBMIT_SCORE);
   const [first] = rated.sort(byPoints);
   return first && { button: first.each, why: `"${first.each.text.slice(0, 40)}", ${where}` };
 }
 
-/** More points first; with as many, the first in the document. */
+/** Higher scores first, then document order. */
 function byPoints(a: { points: number; each: ClickableFacts }, b: { points: number; each: ClickableFacts }): number {
   return b.points - a.points || a.each.order - b.each.order;
 }
 
-/** What speaks for and against a control that may send the fields; null for one that never does. */
+/** Signs for and against a control that may submit the fields; null for one that never does. */
 export function submitSigns(button: ClickableFacts, lastField: number): SubmitSign[] | null {
   if (button.type === 'radio' || button.type === 'reset' || ['tab', 'option'].includes(button.role)) return null;
   if (button.href.startsWith('mailto:') || button.href.startsWith('tel:')) return null;
@@ -103,10 +104,10 @@ export function submitSigns(button: ClickableFacts, lastField: number): SubmitSi
   when(!signsIn && asks, 'continues');
   when(SUBMIT_NAME.test(named), 'named');
   when(button.order > lastField, 'afterFields');
-  // Whatever it says, a link that runs a script and stands after the fields is likely to send them.
+  // A script link after the fields probably submits them, whatever its text.
   when(button.order > lastField && /^javascript:.*\w/i.test(button.href), 'runsScript');
   if (isLink(button))
-    when(navigatesAway(button), signsIn && isShapedAsButton(button) ? 'leadsAwayAsButton' : 'navigatesAway');
+    when(navigatesAway(button), signsIn && looksLikeButton(button) ? 'leadsAwayAsButton' : 'navigatesAway');
   else if (!asks && !sends) signs.push(button.tag === 'button' || button.tag === 'input' ? 'isButton' : 'isNoButton');
   when(said === '' && button.type !== 'image', 'saysNothing');
   when(ASIDE.test(said) && !asks, 'isAside');
@@ -123,20 +124,16 @@ function score(button: ClickableFacts, lastField: number, weights: SubmitWeights
 
 const SUBMIT_NAME = /(^| )(submit|login|log in|signin|sign in|logon|next|continue|primary|verify|main)( |$)/;
 
-function isShapedAsButton(button: ClickableFacts): boolean {
+function looksLikeButton(button: ClickableFacts): boolean {
   return /btn|button|submit/i.test(button.classes);
 }
 
-/** What speaks for or against a control that may send a login. */
+/** A sign for or against a submit button. */
 export type SubmitSign = keyof typeof SUBMIT_WEIGHTS;
 
-/** Points by which controls are told apart. */
-export type SubmitWeights = Readonly<Record<SubmitSign, number>>;
+type SubmitWeights = Readonly<Record<SubmitSign, number>>;
 
-/**
- * `npm run bench -- fit` fits them on the seen pages of test/pages, from here on, and says what that would change. Its fit gets
- * no button right that these get wrong, so that they stay as they are.
- */
+/** Fitted by `npm run bench -- fit` to the pages of test/pages that are not held out. Its fit gets no further button right. */
 export const SUBMIT_WEIGHTS = {
   sends: 3,
   signsIn: 5,
