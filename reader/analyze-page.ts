@@ -14,36 +14,33 @@ import { approvalMessage, externalActionMessage, mentionsMailedLink, showsSessio
 import { readSignInLink } from './signs/sign-in-links.ts';
 import { markTotpSetup } from './signs/totp-setup.ts';
 import { isCaptchaError, readWebsiteError } from './signs/website-error.ts';
+import { textsOf } from './text/page-text.ts';
 
-/** One decision, with where it lies on the page. */
+/** One decision and its place on the page. */
 export interface Reason {
   readonly what: string;
   readonly why: string;
-  /** CSS pixels of the frame; absent for what concerns the whole page. */
+  /** CSS pixels within the frame; absent for decisions about the whole page. */
   readonly box?: Box;
   readonly frame: readonly string[];
-  /** Taken as a part of the login, or looked at and left out. */
+  /** Whether it is part of the login or was rejected. */
   readonly taken: boolean;
 }
 
-/** A reading and the evidence for it. */
+/** A reading with its evidence. */
 export interface PageAnalysis {
   readonly reading: PageReading;
   readonly reasons: readonly Reason[];
-  /** True where the page shows a form for something else: it is there already, and waiting shows nothing more. */
+  /** True if the page shows a form for another purpose: it has rendered, so waiting longer is pointless. */
   readonly showsOtherForm: boolean;
-  /** Forms between which little has decided; null where the page has one, or the choice was plain. */
-  readonly close: Candidates | null;
-}
-
-/** Judges the facts of a page: pure, so that every rule can be tested without a browser. */
-export function understand(url: string, frames: readonly FrameSnapshot[]): PageReading {
-  return analyzePage(url, frames).reading;
+  /** Forms between which the rules could not clearly decide; null if the choice was clear. */
+  readonly candidates: Candidates | null;
 }
 
 /**
- * The same, with the evidence of every decision in a few words. None of them quotes what somebody typed.
- * @param chosen what a person has said of the forms that earlier readings took.
+ * Determines what a page asks for, with the evidence of every decision, none of which quotes typed values. Pure, so that every
+ * rule can be tested without a browser.
+ * @param chosen the person's choice among the forms of earlier readings.
  */
 export function analyzePage(url: string, frames: readonly FrameSnapshot[], chosen?: FormChoice): PageAnalysis {
   const choice = chooseLoginForm(frames, chosen);
@@ -53,7 +50,7 @@ export function analyzePage(url: string, frames: readonly FrameSnapshot[], chose
   const submit = form && button ? { selector: button.selector, frame: [...form.frame.path] } : null;
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
-  const beingSent = form === undefined && isBeingSent(frames);
+  const submitting = form === undefined && isSubmitting(frames);
   const sessionOver = showsSessionExpired(frames);
   const { kind, why } = classifyPage({
     url,
@@ -63,9 +60,9 @@ export function analyzePage(url: string, frames: readonly FrameSnapshot[], chose
     choices,
     signInLink,
     sessionOver,
-    beingSent,
+    submitting,
   });
-  const takesValues = kind === 'form' || (kind === 'external_action' && fields.length > 0);
+  const acceptsValues = kind === 'form' || (kind === 'external_action' && fields.length > 0);
   const isForm = kind === 'form';
   const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
   const lockOut =
@@ -76,8 +73,8 @@ export function analyzePage(url: string, frames: readonly FrameSnapshot[], chose
     url,
     kind,
     title: frames[0]?.facts.title ?? '',
-    fields: takesValues ? fields : [],
-    submit: takesValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
+    fields: acceptsValues ? fields : [],
+    submit: acceptsValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,
     ...(isForm && error !== null && isCaptchaError(error) ? { wants_proof: true } : {}),
@@ -91,16 +88,16 @@ export function analyzePage(url: string, frames: readonly FrameSnapshot[], chose
   const reading = markTotpSetup(asRead, frames);
   const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
   const showsOtherForm = choice.rejected.some(({ cluster }) => cluster.controls.length >= 2);
-  // A page that shows a secret is shown to nobody.
-  const close =
+  // A page that shows a secret is not described to a model.
+  const candidates =
     isForm && reading.enrolment !== true && choice.contenders.length > 1
       ? describeCandidates(frames, choice.contenders)
       : null;
-  return { reading, reasons, showsOtherForm, close };
+  return { reading, reasons, showsOtherForm, candidates };
 }
 
-/** True for a login that is filled in and locked: the page has sent it and shows no answer yet. */
-function isBeingSent(frames: readonly FrameSnapshot[]): boolean {
+/** True for a login that is filled in and disabled: it has been submitted and is not answered yet. */
+function isSubmitting(frames: readonly FrameSnapshot[]): boolean {
   const isLocked = ({ visible, disabled, filled }: ControlFacts): boolean => visible && disabled && filled;
   if (!frames.some(({ facts }) => facts.controls.some(isLocked))) return false;
   const unlocked = frames.map(({ path, facts }) => ({
@@ -113,11 +110,11 @@ function isBeingSent(frames: readonly FrameSnapshot[]): boolean {
   return chooseLoginForm(unlocked).login !== undefined;
 }
 
-/** Pages that only say something are short. */
+/** Pages that only show a message are short. */
 const MAX_TEXTS = 12;
 
 function shortTexts(frames: readonly FrameSnapshot[]): string[] {
-  const texts = frames.flatMap(({ facts }) => facts.texts).filter(({ within }) => within === 'none');
+  const texts = textsOf(frames).filter(({ within }) => within === 'none');
   return texts.length <= MAX_TEXTS ? texts.map(({ text }) => text) : [];
 }
 
@@ -141,13 +138,13 @@ function reasonsOf({ login, others, rejected }: LoginChoice): Reason[] {
   return reasons;
 }
 
-/** Longest evidence of a reading, in characters. */
+/** Characters. */
 const MAX_EVIDENCE = 600;
 const MAX_REASON = 160;
 
 /**
- * Why a page was read as it was, in a few words for whoever looks into a login that failed: what the page is first, then what
- * was taken and what was left out. It quotes the site's words, without addresses of people and long numbers.
+ * Summarizes why a page was read as it was, for debugging failed logins: its kind first, then what was used and what was
+ * rejected. Quotes the site's words without e-mail addresses and long numbers.
  */
 export function summarizeReasons(reasons: readonly Reason[]): string {
   const parts = reasons.map(({ what, why }) => `${what}: ${why}`.slice(0, MAX_REASON));

@@ -2,13 +2,10 @@ import type { PageReading } from '../contract/reading.ts';
 import { normalize } from './text/normalize.ts';
 
 const REPLACEMENT = '•••';
-/** So much of a secret tells that it is one, in what quotes the page cut short. */
-const BEGINNING = 4;
+/** Truncated quotes that contain this many first characters of a secret are removed. */
+const PREFIX_LENGTH = 4;
 
-/**
- * A reading without secrets that the page shows: every text of the site's, and what was made of them. Selectors stay as they
- * are; the reader makes them from names and places.
- */
+/** Removes secrets that the page shows from all texts of a reading. Selectors are kept: they are built from names and positions. */
 export function redactSecrets(reading: PageReading, secrets: readonly string[]): PageReading {
   if (secrets.length === 0) return reading;
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
@@ -16,13 +13,13 @@ export function redactSecrets(reading: PageReading, secrets: readonly string[]):
     longestFirst.reduce((left, secret) => left.replaceAll(secret, REPLACEMENT), text);
   const cleanOrNull = (text: string | null): string | null => (text === null ? null : clean(text));
   const { evidence, forms, ...rest } = reading;
-  // These quote the page cut short and in small letters: whatever begins like a secret is left out.
-  const begins = secrets.map((secret) => normalize(secret).slice(0, BEGINNING));
-  const isClear = (text: string): boolean => !begins.some((begin) => normalize(text).includes(begin));
+  // Evidence and form keys quote the page truncated and in lower case, so they are matched by prefix.
+  const prefixes = secrets.map((secret) => normalize(secret).slice(0, PREFIX_LENGTH));
+  const isClean = (text: string): boolean => !prefixes.some((prefix) => normalize(text).includes(prefix));
   return {
     ...rest,
-    ...(evidence === undefined ? {} : { evidence: isClear(evidence) ? evidence : 'the page shows a secret' }),
-    ...(forms === undefined ? {} : { forms: forms.filter(isClear) }),
+    ...(evidence === undefined ? {} : { evidence: isClean(evidence) ? evidence : 'the page shows a secret' }),
+    ...(forms === undefined ? {} : { forms: forms.filter(isClean) }),
     url: clean(reading.url),
     title: clean(reading.title),
     website_error: cleanOrNull(reading.website_error),
@@ -42,7 +39,7 @@ export function redactSecrets(reading: PageReading, secrets: readonly string[]):
   };
 }
 
-/** A text without what may tell of a person: addresses of mail, and numbers of four digits or more. */
+/** Removes e-mail addresses and numbers of four or more digits from a text. */
 export function redactPersonalData(text: string): string {
   return text.replace(/[^\s"]+@[^\s"]+/g, '…@…').replace(/\d[\d ().-]{2,}\d/g, '…');
 }

@@ -3,7 +3,7 @@ import type { ReadField } from '../../contract/reading.ts';
 import { AUTHENTICATOR, MESSAGED, codeChannel, maskedDestination } from '../choices/mfa-methods.ts';
 import type { ControlFacts, TextFacts } from '../facts.ts';
 import { type Cluster, formNames } from './clusters.ts';
-import { type ClassifiedControl, type ControlMeaning, groupCodeBoxes, controlWords } from './control-meaning.ts';
+import { type ClassifiedControl, type ControlMeaning, controlWords, groupCodeBoxes } from './control-meaning.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { FORGOT } from '../text/words.ts';
 

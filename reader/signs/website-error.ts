@@ -10,32 +10,32 @@ const MESSAGE_MARK =
   /role=status|live=polite|(?<![a-z])(warn|warning|alert|flash|message|messages|msg|notification|notice|notify|toast|snackbar|feedback|validation|helper|problem)/i;
 const GOOD_MARK = /(?<![a-z])(success|info|positive|help-?block|hint)(?![a-z])/i;
 const SUCCESS_MARK = /(?<![a-z])(success|positive)(?![a-z])/i;
-/** Advice for the case that something goes wrong one day. */
+/** Conditional advice. */
 const CONDITIONAL =
   /^(if|when|wenn|falls|si|se|als|om|jesli|never|do not|don't|make sure|for security|need|having)(?![a-z])|\bif you\b/;
 
-/** A text that calls itself an error. */
+/** A text with an error prefix. */
 const CALLED_ERROR = /^(error|fehler|erreur|errore|erro|fout|fel|fejl|blad|hata|ошибка|エラー|错误|錯誤|오류) ?[:!：]/;
 
-/** What happened earlier, told to somebody who is inside by now. */
+/** Reports of earlier attempts, shown after signing in. */
 const HISTORY =
   /^(there (was|were) )?\d+ (failed|unsuccessful) (log ?in|sign ?in|login) attempts?( since [^.!]*)?[.!]?$|^last (failed |unsuccessful |successful )?(log ?in|sign ?in)/;
 
 const MAX_LENGTH = 500;
 /** Longer blocks are explanations. */
 const MAX_CANDIDATE = 400;
-const ENOUGH = 5;
+const MIN_SCORE = 5;
 
-/** The error that the site shows now, in its own words, or null. Hints, cookie notices and good news are not errors. */
+/** The error that the site shows, in its own words, or null. Hints, cookie notices and success messages are not errors. */
 export function readWebsiteError(frames: readonly FrameSnapshot[], form: Cluster | undefined): string | null {
   const rated = frames.flatMap((frame) =>
-    frame.facts.texts.map((text) => ({ text, frame, points: rate(text, frame, form) })),
+    frame.facts.texts.map((text) => ({ text, frame, points: score(text, frame, form) })),
   );
-  const [best] = rated.filter((each) => each.points >= ENOUGH).sort((a, b) => b.points - a.points);
+  const [best] = rated.filter((each) => each.points >= MIN_SCORE).sort((a, b) => b.points - a.points);
   return best ? wholeMessage(best.text, best.frame) : null;
 }
 
-function rate(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined): number {
+function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined): number {
   const isAlert = ALERT.test(text.marks);
   if (text.within === 'button' || text.region === 'consent') return 0;
   if (!isAlert && (text.region === 'nav' || text.region === 'footer')) return 0;
@@ -56,20 +56,20 @@ function rate(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined):
   if (refuses) points += 4;
   else if (COMPLAINT.test(said) || mentionsCaptcha(said)) points += 2;
   else points -= 1;
-  if (form !== undefined && frame === form.frame && (isInForm(text, form) || isClose(text, form))) points += 1;
+  if (form !== undefined && frame === form.frame && (isInForm(text, form) || isNear(text, form))) points += 1;
   if (form === undefined) points -= 1;
 
-  // Some sites draw all that they have to tell as news. Only a hint beside a field says "invalid" without an alert of its own.
+  // Some sites style every message as info. A hint next to a field may say "invalid" without being an alert.
   const isNews = GOOD_MARK.test(text.marks) && !(refuses && isAlert && !SUCCESS_MARK.test(text.marks));
   if (isNews && !ERROR_MARK.test(text.marks)) points -= 3;
   if (CONDITIONAL.test(said) || (said.includes('?') && !isAlert)) points -= 3;
   if (text.heading && !isAlert && !ERROR_MARK.test(text.marks)) points -= 3;
-  if (text.within === 'label' || isMerelyRequired(said)) points -= 4;
+  if (text.within === 'label' || isRequiredMark(said)) points -= 4;
   return points;
 }
 
-/** The star beside a label, or the word for it. */
-function isMerelyRequired(said: string): boolean {
+/** True for the asterisk next to a label, or the word `required`. */
+function isRequiredMark(said: string): boolean {
   return (
     /^[^\p{L}]*(required|optional|pflichtfeld|obligatoire|required fields?)?[^\p{L}]*$/u.test(said) ||
     /fields? marked/.test(said)
@@ -80,12 +80,12 @@ function isInForm(text: TextFacts, { controls }: Cluster): boolean {
   return text.form >= 0 && text.form === controls[0]?.control.form;
 }
 
-function isClose(text: TextFacts, form: Cluster): boolean {
+function isNear(text: TextFacts, form: Cluster): boolean {
   const box = form.box;
   return text.box.y > box.y - 250 && text.box.y < box.y + box.height + 150;
 }
 
-/** An alert or a notification of several lines: its blocks one after another, as a person reads them. */
+/** Joins the blocks of an alert or notification. */
 function wholeMessage(best: TextFacts, frame: FrameSnapshot): string {
   const alert = /[^|]*role=(alert(?!dialog)|status)[^|]*/.exec(best.marks)?.[0].trim();
   if (!alert) return best.text.slice(0, MAX_LENGTH);
@@ -100,7 +100,7 @@ function wholeMessage(best: TextFacts, frame: FrameSnapshot): string {
   return [...new Set(lines)].join(' ').slice(0, MAX_LENGTH);
 }
 
-/** What hardly anything but a refusal says. */
+/** Words of refusals that other texts hardly use. */
 export const REFUSAL = anyOf(
   "incorrect, invalid, wrong, failed, failure, denied, not recognized, not recognised, unrecognized, unrecognised, doesn't match, does not match, no match",
   "do not match, don't match, didn't match, did not match, doesn't exist, does not exist, not exist, no account found, no account with, no account exists, no user found, no user with, couldn't find, could not find, can't find, cannot find, don't recognize, didn't recognize",
@@ -118,50 +118,48 @@ export const REFUSAL = anyOf(
   'غير صحيح, غير صالح, فشل, שגוי, שגויים, אינו תקין, אינם נכונים, ไม่ถูกต้อง, ผิดพลาด, गलत, अमान्य',
 );
 
-/** What an error says, but other texts say too. */
-export const COMPLAINT = anyOf(
+/** Words of errors that other texts use as well. */
+const COMPLAINT = anyOf(
   'error, errors, unable to, required, please enter, please provide, please fill, must be, must not, locked, disabled, blocked, expired, try again, please try again, attempts, not allowed, problem, oops, sorry, cannot be blank, cannot be empty, missing, enter a valid, enter your, fill out, expired link',
   'fehler, erneut, bitte geben, eingeben, erforderlich, pflichtfeld, opnieuw, verplicht, fout, fel, feil, fejl, virhe, erreur, reessayer, veuillez, obligatoire, requis, saisissez, obligatorio, error, intentalo de nuevo, vuelve a intentarlo, introduce',
   'errore, riprova, obbligatorio, inserisci, inserire, erro, tente novamente, informe, preencha, blad, sprobuj ponownie, wymagane, wprowadz, chyba, zadejte, hiba, kotelezo, hata, tekrar deneyin, gerekli, giriniz, loi, vui long, eroare, wajib diisi',
   'ошибк, попробуйте, введите, обязательн, укажите, помилк, введіть, σφάλμα, エラー, 入力してください, 入力して下さい, もう一度, 必須, 请输入, 請輸入, 不能为空, 重试, 오류, 입력하세요, 입력해, 다시, خطأ, שגיאה, กรุณา',
 );
 
-/** Words of messages that look like errors and are none. */
-export const NOT_AN_ERROR = anyOf(
+/** Words of messages that look like errors but are not. */
+const NOT_AN_ERROR = anyOf(
   'success, successfully, signed out, logged out, you have been signed out, you have been logged out, check your email, welcome, has been sent, we sent, code sent, saved, updated, copied, email sent, sent to',
   'cookie, cookies, gdpr, privacy policy, consent, javascript, browser is not supported, outdated browser, unsupported browser, maintenance, scheduled, upgrade your browser, capslock, caps lock',
   'erfolgreich, abgemeldet, gesendet, deconnecte, deconnectee, succes, cerrado sesion, sesion cerrada, exito, disconnesso, sucesso, wylogowan*, basarili, вышли, успешно, ログアウトしました, 成功, 已退出, 성공, 로그아웃되었습니다',
 );
 
-/** Why a login is asked for at all. It may stand in a red box, but nobody refused anything. */
-export const LOGIN_PROMPT = anyOf(
+/** Reasons for asking to sign in. They may be shown in red, but nothing was refused. */
+const LOGIN_PROMPT = anyOf(
   'session expired, session has expired, session is expired, session timed out, session has timed out, logged out due to inactivity, signed out due to inactivity',
   'please log in to continue, please sign in to continue, must log in, must be logged in, must sign in, need to log in, need to sign in, need to be logged in, log in to continue, sign in to continue, log in to access, please log in to access, login required',
   'sitzung ist abgelaufen, sitzung abgelaufen, sie mussen sich anmelden, bitte melden sie sich an, session a expire, session expiree, devez vous connecter, sesion ha caducado, sesion ha expirado, sesion expirada, debes iniciar sesion, sessione scaduta, sessione e scaduta',
   'sessao expirou, sessao expirada, sesja wygasla, oturumunuz sona erdi, oturum suresi, sessie is verlopen, сессия истекла, セッションの有効期限, ログインしてください, 会话已过期, 请先登录, 세션이 만료, 로그인이 필요',
 );
 
-/** Words of a site that has refused to look at a login, for nobody has shown it a person. */
-const PROOF = anyOf(
+/** Words of a site that demands a captcha. */
+const CAPTCHA = anyOf(
   'robot, a bot, you are human, you are a human, are human, human verification, verify you are a person, verification challenge, security check, security challenge, anti-spam, turnstile, tick the box, check the box, checkbox',
   'roboter, ein mensch, sicherheitsprufung, sicherheitsabfrage, un robot, etes humain, es humano, un robot, eres humano, sei umano, robo, humano, robotem, mens bent',
   'робот, ロボット, 人机验证, 人機驗證, 机器人, 機器人, 로봇',
 );
-/** Words of what was typed. */
-const TYPED = anyOf(
+const CREDENTIALS = anyOf(
   'password, passwords, passcode, passphrase, username, user name, credentials, email, e-mail',
   'passwort, kennwort, benutzername, zugangsdaten, anmeldedaten, wachtwoord, gebruikersnaam, losenord, adgangskode, passord, salasana',
   'mot de passe, identifiant, identifiants, contrasena, usuario, senha, credenciales, credenziali, haslo, heslo, jelszo, sifre',
   'пароль, логин, パスワード, 密码, 密碼, 用户名, 비밀번호, 아이디',
 );
 
-/** True of an error about a captcha alone. One that names the password or the user, too, may be about that. */
+/** True for an error about a captcha alone. One that also names the credentials may be about those. */
 export function isCaptchaError(error: string): boolean {
   const said = normalize(error);
-  return mentionsCaptcha(said) && !TYPED.test(said);
+  return mentionsCaptcha(said) && !CREDENTIALS.test(said);
 }
 
-/** True of words about a captcha. @param said as `normalize` has it. */
-export function mentionsCaptcha(said: string): boolean {
-  return PROOF.test(said) || CAPTCHA_FIELD.test(said);
+function mentionsCaptcha(said: string): boolean {
+  return CAPTCHA.test(said) || CAPTCHA_FIELD.test(said);
 }

@@ -1,4 +1,4 @@
-const ODD_LETTERS: Readonly<Record<string, string>> = {
+const LETTER_VARIANTS: Readonly<Record<string, string>> = {
   ı: 'i',
   ß: 'ss',
   ł: 'l',
@@ -9,10 +9,7 @@ const ODD_LETTERS: Readonly<Record<string, string>> = {
   '’': "'",
 };
 
-/**
- * Text as the word lists want it: lower case, one space between words, Latin letters without their accents. Other scripts
- * keep all their marks.
- */
+/** Normalizes text for the word lists: lower case, single spaces, Latin letters without accents. Other scripts keep their marks. */
 export function normalize(text: string): string {
   return text
     .normalize('NFKD')
@@ -20,7 +17,7 @@ export function normalize(text: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(/\u0307/g, '')
-    .replace(/[ıßłøæœđ’]/g, (letter) => ODD_LETTERS[letter] ?? letter)
+    .replace(/[ıßłøæœđ’]/g, (letter) => LETTER_VARIANTS[letter] ?? letter)
     .replace(/[\s\u200b\u200c\u00ad]+/g, ' ')
     .trim();
 }
@@ -36,9 +33,9 @@ export function identifierWords(...names: readonly string[]): string {
 }
 
 /**
- * A pattern for any of some phrases, given in lists parted by commas; where a site writes a comma inside a phrase, the list
- * has a space. Latin ones must stand as whole words (write `*` at the end for any ending); words of other
- * scripts match anywhere, since those scripts do not part words by spaces or inflect them.
+ * Compiles comma-separated phrases into one pattern; a space in a phrase also matches a comma or a hyphen. Latin phrases match
+ * whole words (`*` at the end allows any ending); those of other scripts match anywhere, since these scripts do not separate
+ * words by spaces, or inflect them.
  */
 export function anyOf(...lists: readonly string[]): RegExp {
   const latin: string[] = [];
@@ -53,7 +50,7 @@ export function anyOf(...lists: readonly string[]): RegExp {
   return new RegExp([...alternatives, ...other].join('|'), 'u');
 }
 
-/** The parts of an address's path that are words: what looks like an id or a token is left out. */
+/** The segments of a URL path that are words rather than ids or tokens. */
 export function pathWords(path: string): string[] {
   return path.split('/').filter((part) => /^[a-z_.-]{1,30}$/i.test(part));
 }

@@ -14,7 +14,7 @@ function close(forms: DrawnForm[]): Candidates | null {
   if (top === undefined) throw new Error('a page was drawn');
   const url = 'https://harbour.test/sign-in/9f8e7d6c5b4a?token=very-secret';
   const controls = top.facts.controls.map((control) => ({ ...control, filled: true }));
-  return analyzePage(url, [{ ...top, facts: { ...top.facts, url, controls } }]).close;
+  return analyzePage(url, [{ ...top, facts: { ...top.facts, url, controls } }]).candidates;
 }
 
 let server: Server;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawPage } from './drawn-facts.ts';
-import { understand } from '../../reader/analyze-page.ts';
+import { analyzePage } from '../../reader/analyze-page.ts';
 import type { FrameSnapshot } from '../../reader/facts.ts';
 import { hasUnreadableTotpSecret, markTotpSetup, readTotpSetup } from '../../reader/signs/totp-setup.ts';
 
@@ -25,7 +25,7 @@ describe('the secret of a new authenticator', () => {
     ['in a link', 'Two-factor authentication', `Open ${LINK}`],
     ['twice, as a link and as text', `Your authenticator app: ${LINK}`, `or enter the key ${GROUPS}`],
   ])('is read %s', (_how, ...texts) => {
-    const reading = understand('https://site.example/2fa', offering(...texts));
+    const reading = analyzePage('https://site.example/2fa', offering(...texts)).reading;
     expect(
       readTotpSetup(offering(...texts))
         ?.secret.toUpperCase()
@@ -43,7 +43,7 @@ describe('the secret of a new authenticator', () => {
     ['too short a word', 'Authenticator app key', 'JBSW Y3DP EHPK'],
   ])('is not read off %s', (_what, ...texts) => {
     expect(readTotpSetup(offering(...texts))).toBeNull();
-    expect(understand('https://site.example/2fa', offering(...texts)).enrolment).toBeUndefined();
+    expect(analyzePage('https://site.example/2fa', offering(...texts)).reading.enrolment).toBeUndefined();
   });
 
   it('is read off a QR code, unless two say different ones', () => {
@@ -53,14 +53,14 @@ describe('the secret of a new authenticator', () => {
     expect(hasUnreadableTotpSecret(offering(...texts, `Key: ${GROUPS}`))).toBe(false);
     expect(hasUnreadableTotpSecret(offering('Scan your card'))).toBe(false);
     expect(readTotpSetup(drawn(LINK))?.secret).toBe(LINK);
-    expect(understand('https://site.example/2fa', drawn(LINK)).enrolment).toBe(true);
+    expect(analyzePage('https://site.example/2fa', drawn(LINK)).reading.enrolment).toBe(true);
     const other = LINK.replace('JBSW', 'ABSW');
     expect(readTotpSetup(drawn(LINK, other))).toBeNull();
   });
 
   it('is in no text of the reading, though one be cut in the middle of it', () => {
     const frames = offering('Authenticator app', `Setup key: ${GROUPS}`);
-    const asRead = understand('https://site.example/2fa', frames);
+    const asRead = analyzePage('https://site.example/2fa', frames).reading;
     const hint = `Enter this key in your authenticator app: ${GROUPS.slice(0, 23)}`;
     const fields = asRead.fields.map((field) => ({ ...field, hint, label: GROUPS }));
     const [field] = markTotpSetup({ ...asRead, title: `a ${GROUPS} b`, fields }, frames).fields;

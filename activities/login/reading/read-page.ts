@@ -6,7 +6,7 @@ import { seeFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
 import { asksServer, isTrafficOver } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
-import { type PageAnalysis, analyzePage, understand } from '../../../reader/analyze-page.ts';
+import { type PageAnalysis, analyzePage } from '../../../reader/analyze-page.ts';
 import type { FrameSnapshot } from '../../../reader/facts.ts';
 import { isBrowserErrorPage, isLoadingPage } from '../../../reader/signs/page-signs.ts';
 import { signedInHints } from '../../../reader/signs/signed-in.ts';
@@ -53,7 +53,7 @@ export type Judgement = Pick<ReadOptions, 'chosen' | 'model' | 'endsWhenStill'>;
  * at any time. A page that gives no answer (it is navigating, or crashed) reads as `unavailable`.
  */
 export async function readPage(page: Page): Promise<PageReading> {
-  return understand(page.url(), await seeFrames(page));
+  return analyzePage(page.url(), await seeFrames(page)).reading;
 }
 
 /**
@@ -105,16 +105,16 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   }
 }
 
-/** The reading as a model takes it, where the forms are close and it names one of them; else as it was. */
+/** The reading as a model takes it, where the forms are candidates and it names one of them; else as it was. */
 async function withOpinion(
   understood: PageAnalysis,
   frames: readonly FrameSnapshot[],
   { model }: ReadOptions,
 ): Promise<PageAnalysis> {
-  const { close, reading } = understood;
-  if (close === null || model === undefined) return understood;
-  const taken = await model.choose(close);
-  const why = taken === null ? 'gave no usable answer' : `chose among ${close.forms.length} forms`;
+  const { candidates, reading } = understood;
+  if (candidates === null || model === undefined) return understood;
+  const taken = await model.choose(candidates);
+  const why = taken === null ? 'gave no usable answer' : `chose among ${candidates.forms.length} forms`;
   const opinion = { what: 'model', why, frame: [], taken: taken !== null };
   if (taken === null) return { ...understood, reasons: [opinion, ...understood.reasons] };
   const now = analyzePage(reading.url, frames, { taken, passedOver: [] });
