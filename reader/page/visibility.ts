@@ -1,21 +1,21 @@
 import type { Box } from '../facts.ts';
-import { composedParent, elementsIn } from './walk.ts';
+import { composedParent, childElements } from './composed-tree.ts';
 
-/** What a visitor can see of an element. */
-export interface Sight {
+/** Whether a visitor can see an element. */
+export interface Visibility {
   readonly visible: boolean;
-  /** In its place, but fully transparent. */
+  /** Rendered, but fully transparent. */
   readonly transparent: boolean;
 }
 
 const TOO_SMALL = 4;
 
-/** Tells visible elements from hidden ones, honeypots included: no size, off the page, cut away, see-through. */
-export function createSight(): (element: Element) => Sight {
-  const seen = new Map<Element, Sight>();
+/** Detects hidden elements (including honeypots): no size, off the page, clipped, transparent. */
+export function createVisibility(): (element: Element) => Visibility {
+  const seen = new Map<Element, Visibility>();
   const opacities = new Map<Element, number>();
 
-  /** Opacity multiplied down the tree: a see-through parent hides its children. */
+  /** Opacity including that of all ancestors. */
   function opacity(element: Element): number {
     const known = opacities.get(element);
     if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function createSight(): (element: Element) => Sight {
     return value;
   }
 
-  function look(element: Element): Sight {
+  function look(element: Element): Visibility {
     const known = seen.get(element);
     if (known) return known;
     const sight = { visible: isShown(element), transparent: opacity(element) < 0.05 };
@@ -37,7 +37,7 @@ export function createSight(): (element: Element) => Sight {
   return look;
 }
 
-/** Place of an element on the page, whole pixels. */
+/** Position and size of an element on the page, in whole pixels. */
 export function boxOf(element: Element): Box {
   const rect = element.getBoundingClientRect();
   return {
@@ -54,22 +54,22 @@ function isShown(element: Element): boolean {
   if (rect.width < TOO_SMALL || rect.height < TOO_SMALL) return hasVisibleOverflow(element);
   if (rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0) return false;
   if (rect.left >= Math.max(innerWidth, document.documentElement.scrollWidth)) return false;
-  return !isCutAway(element, rect);
+  return !isClipped(element, rect);
 }
 
-/** An inline wrapper (`display: contents`, a link around a block) has no size of its own, but its children do. */
+/** A wrapper (`display: contents`, a link around a block) has no size, but its children do. */
 function hasVisibleOverflow(element: Element): boolean {
   if (element instanceof HTMLInputElement) return false;
-  for (const child of elementsIn(element)) {
+  for (const child of childElements(element)) {
     const rect = child.getBoundingClientRect();
     if (rect.width >= TOO_SMALL && rect.height >= TOO_SMALL && child.checkVisibility({ visibilityProperty: true })) {
-      return !isCutAway(child, rect);
+      return !isClipped(child, rect);
     }
   }
   return false;
 }
 
-/** A part of the page that lets nothing be seen beyond its own borders. */
+/** An element that hides its overflow. */
 interface Clip {
   readonly x: boolean;
   readonly y: boolean;
@@ -78,19 +78,19 @@ interface Clip {
 
 const clips = new WeakMap<Element, readonly Clip[] | 'hidden'>();
 
-/** What an element cuts away from those inside it, and what stands above it does. */
+/** The clips of an element and its ancestors that apply to its children. */
 function clipsOf(element: Element | null): readonly Clip[] | 'hidden' {
   if (element === null || element === document.body || element === document.documentElement) return [];
   const known = clips.get(element);
   if (known !== undefined) return known;
-  const found = findClips(element);
+  const found = computeClips(element);
   clips.set(element, found);
   return found;
 }
 
-function findClips(element: Element): readonly Clip[] | 'hidden' {
+function computeClips(element: Element): readonly Clip[] | 'hidden' {
   const style = getComputedStyle(element);
-  if (cutsItself(style)) return 'hidden';
+  if (isClippedByItself(style)) return 'hidden';
   const above = style.position === 'fixed' ? [] : clipsOf(composedParent(element));
   if (above === 'hidden') return above;
   const x = style.overflowX === 'hidden' || style.overflowX === 'clip';
@@ -98,19 +98,19 @@ function findClips(element: Element): readonly Clip[] | 'hidden' {
   return x || y ? [...above, { x, y, frame: element.getBoundingClientRect() }] : above;
 }
 
-function cutsItself(style: CSSStyleDeclaration): boolean {
+function isClippedByItself(style: CSSStyleDeclaration): boolean {
   if (style.clipPath.startsWith('inset(50%') || style.clipPath.startsWith('inset(100%')) return true;
   return /^rect\([01]px,? [01]px/.test(style.getPropertyValue('clip'));
 }
 
-/** True when an ancestor that hides its overflow, or a clip, leaves nothing of the element to see. */
-function isCutAway(element: Element, rect: DOMRect): boolean {
+/** True if a clip, or an ancestor that hides its overflow, hides the element entirely. */
+function isClipped(element: Element, rect: DOMRect): boolean {
   const style = getComputedStyle(element);
-  if (cutsItself(style)) return true;
+  if (isClippedByItself(style)) return true;
   const above = clipsOf(composedParent(element));
   if (above === 'hidden') return true;
   if (style.position === 'fixed') return false;
-  // A scroll area can be scrolled by hand; one that hides its overflow in this direction cannot.
+  // Only axes with hidden overflow are listed: a scroll area can be scrolled by the visitor.
   return above.some(
     ({ x, y, frame }) =>
       (x && (rect.right <= frame.left + 1 || rect.left >= frame.right - 1)) ||
