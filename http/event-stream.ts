@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { drained, STUCK_READER_MS } from './readers.ts';
+import { drained, STUCK_READER_MS } from './slow-clients.ts';
 
 /** How often a silent stream proves that it is alive, in milliseconds: below the idle limits of common proxies. */
 const HEARTBEAT_MS = 15_000;

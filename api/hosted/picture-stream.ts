@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { startStream } from '../../http/event-stream.ts';
-import { drained, STUCK_READER_MS } from '../../http/readers.ts';
+import { drained, STUCK_READER_MS } from '../../http/slow-clients.ts';
 import type { HostedPageDeps, HostedSession } from './deps.ts';
 import { viewOf } from './view.ts';
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { cutOffWhenStuck } from '../../http/readers.ts';
+import { cutOffWhenStuck } from '../../http/slow-clients.ts';
 import type { Session } from '../session/session.ts';
 
 /** What of a session a stream needs: its use keeps the session from being ended as idle. */

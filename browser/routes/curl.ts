@@ -4,7 +4,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { CONNECTION_HEADERS } from '../../contract/curl.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
-import { whenGone } from '../../http/readers.ts';
+import { whenGone } from '../../http/slow-clients.ts';
 import type { RequestAnswer } from '../curl/request.ts';
 import { request as requestBy } from '../curl/request.ts';
 import type { BrowserDeps } from '../deps.ts';

@@ -4,7 +4,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { ProcessOutputEvent } from '../../contract/processes.ts';
 import { openEventStream } from '../../http/event-stream.ts';
-import { whenGone } from '../../http/readers.ts';
+import { whenGone } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import type { Router } from '../http/router.ts';
 import { createExecutors } from '../playwright/executors.ts';

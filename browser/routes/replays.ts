@@ -4,7 +4,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Replay } from '../../contract/replays.ts';
 import { ReplayStart } from '../../contract/replays.ts';
-import { cutOffWhenStuck } from '../../http/readers.ts';
+import { cutOffWhenStuck } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';

@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEventStream } from '../../http/event-stream.ts';
 import { sendStream } from '../../browser/http/send-stream.ts';
-import { cutOffWhenStuck } from '../../http/readers.ts';
+import { cutOffWhenStuck } from '../../http/slow-clients.ts';
 import { eventually } from './service-under-test.ts';
 
 /** Readers are cut off after this, in milliseconds, instead of a minute. */
