@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HoldfastError } from '../contract/errors.ts';
 import { toHoldfastError } from '../http/errors.ts';
-import { refuseUpgrade } from '../http/sockets.ts';
+import { rejectUpgrade } from '../http/sockets.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
 import { createClientAddress } from './client-address.ts';
@@ -33,7 +33,7 @@ export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts, trail: Aud
     const refuse = (error: unknown): void => {
       const known = toHoldfastError(error);
       note(known.status);
-      refuseUpgrade(socket, known);
+      rejectUpgrade(socket, known);
     };
     admit(request, ip, parts).then(() => connect(request, socket, head, { parts, note, refuse }), refuse);
   });

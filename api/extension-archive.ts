@@ -4,7 +4,7 @@ import { fromBufferPromise, type ZipFile } from 'yauzl';
 import { HoldfastError, invalidField } from '../contract/errors.ts';
 import { judgeManifest, MANIFEST } from '../contract/extension-manifest.ts';
 import { ResourceName } from '../contract/resource-name.ts';
-import { dropRest, rejectForm } from '../http/bodies.ts';
+import { discardRest, throwFormError } from '../http/bodies.ts';
 
 /** Largest manifest that is read, in bytes. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
@@ -29,13 +29,13 @@ export async function receiveExtension(request: FastifyRequest): Promise<Extensi
     throw new HoldfastError('unsupported_media_type', 'Send the extension as multipart/form-data, in the field `file`');
   }
   try {
-    const { name, file } = await receiveParts(request).catch(rejectForm);
+    const { name, file } = await receiveParts(request).catch(throwFormError);
     if (file === null) throw invalidField('file', 'required');
     const archive = withoutPackedHeader(file);
     await checkArchive(archive);
     return { name, archive };
   } finally {
-    dropRest(request.raw);
+    discardRest(request.raw);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { startStream } from '../../http/event-stream.ts';
-import { drained, STUCK_READER_MS } from '../../http/slow-clients.ts';
+import { waitForDrain, STALLED_CLIENT_MS } from '../../http/slow-clients.ts';
 import type { HostedPageDeps, HostedSession } from './deps.ts';
 import { viewOf } from './view.ts';
 
@@ -31,7 +31,7 @@ export async function streamPictures(
   try {
     for await (const part of pictures) {
       if (signal.aborted || raw.writableEnded) break;
-      if (!raw.write(part)) await drained(raw, STUCK_READER_MS);
+      if (!raw.write(part)) await waitForDrain(raw, STALLED_CLIENT_MS);
     }
   } catch {
     // The step is over, or the browser's session: the page asks again, and is told then what is open to it.

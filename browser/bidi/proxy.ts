@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
 import { bidiError, bidiSuccess, readBidiCommand } from './client-messages.ts';
@@ -32,7 +32,7 @@ export function createBidiProxy(): BidiProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, noPlaceFor('BiDi connections'));
+        rejectUpgrade(socket, noPlaceFor('BiDi connections'));
         return;
       }
       connections.set(session, open + 1);

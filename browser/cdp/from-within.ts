@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { HoldfastError } from '../../contract/errors.ts';
 import { portOf } from '../../egress/guard.ts';
 import { toHoldfastError } from '../../http/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import { loadedInto } from '../extensions/loaded.ts';
 import { websocketBaseOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
@@ -36,7 +36,7 @@ export function letInFromWithin(
       }
       cdpProxy.accept(session, inner, socket, head, { fromWithin: true });
     };
-    admit().catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
+    admit().catch((error: unknown) => rejectUpgrade(socket, toHoldfastError(error)));
   });
   session.chromium.egress.answer({ host: place.hostname, port: portOf(place) }, server);
 }

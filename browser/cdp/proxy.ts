@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HoldfastError } from '../../contract/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import { describeLoaded } from '../extensions/loaded.ts';
 import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
@@ -48,7 +48,7 @@ export function createCdpProxy(): CdpProxy {
     accept: (session, request, socket, head, { fromWithin } = { fromWithin: false }) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, noPlaceFor('CDP connections'));
+        rejectUpgrade(socket, noPlaceFor('CDP connections'));
         return;
       }
       connections.set(session, open + 1);
@@ -65,7 +65,7 @@ export function createCdpProxy(): CdpProxy {
         browser.terminate();
       });
       const failed = (): void => {
-        refuseUpgrade(socket, new HoldfastError('browser_error', 'The browser is not responding; retry'));
+        rejectUpgrade(socket, new HoldfastError('browser_error', 'The browser is not responding; retry'));
       };
       browser.once('error', failed);
       // The client is let in once the browser listens: nothing has to be kept for it in between.

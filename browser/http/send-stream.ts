@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { cutOffWhenStuck } from '../../http/slow-clients.ts';
+import { disconnectWhenStalled } from '../../http/slow-clients.ts';
 import type { Session } from '../session/session.ts';
 
 /** What of a session a stream needs: its use keeps the session from being ended as idle. */
@@ -25,6 +25,6 @@ export function sendStream(
     done();
   };
   finished(stream).then(settle, settle);
-  cutOffWhenStuck(reply.raw, stuckAfterMs);
+  disconnectWhenStalled(reply.raw, stuckAfterMs);
   return reply.send(stream);
 }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import type { Frame } from '../screen/screencast.ts';
 import { MAX_VIEWERS_PER_SESSION, startScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
@@ -33,7 +33,7 @@ export function createLiveView(): LiveView {
   return {
     accept: (session, request, socket, head) => {
       if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
-        refuseUpgrade(socket, noPlaceFor('live views'));
+        rejectUpgrade(socket, noPlaceFor('live views'));
         return;
       }
       session.watchers.live += 1;

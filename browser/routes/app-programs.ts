@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ProgramId, ProgramRun, type ProgramEvent } from '../../contract/programs.ts';
-import { givableBody } from '../../http/bodies.ts';
+import { abandonableBody } from '../../http/bodies.ts';
 import { readInput } from '../../http/errors.ts';
 import { eventFrame, openEventStream } from '../../http/event-stream.ts';
 import type { BrowserDeps } from '../deps.ts';
@@ -27,7 +27,7 @@ export function appProgramRoutes(app: FastifyInstance, deps: BrowserDeps): void 
     });
     guarded.put('/programs/:id', async (request, reply) => {
       const { id } = readInput(Params, request.params);
-      const content = request.body instanceof Readable ? givableBody(request.body) : Readable.from([]);
+      const content = request.body instanceof Readable ? abandonableBody(request.body) : Readable.from([]);
       await deps.programs.receive(id, content);
       return reply.code(204).send();
     });
