@@ -10,7 +10,7 @@ const SIGN_UP = {
 
 it('says in a few words what the page is and why its forms are no login, and nothing of a person', () => {
   const evidence = summarizeReasons(analyzePage('https://harbour.test/', drawPage([SIGN_UP])).reasons);
-  expect(evidence).toContain('other: asks for nothing of a login');
+  expect(evidence).toContain('other: asks for no credentials');
   expect(evidence).toContain('not a login: the only button signs up');
   const greeted = summarizeReasons([{ what: 'login', why: `heading "${SIGN_UP.heading}"`, frame: [], taken: true }]);
   expect(greeted).not.toMatch(/bob|2345/);
