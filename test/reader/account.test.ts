@@ -30,7 +30,7 @@ function saying(...said: [region: TextFacts['region'], text: string][]) {
   return [{ path: [], facts }];
 }
 
-describe('the account that a page names', () => {
+describe('the account shown by a page', () => {
   it.each([
     [saying(['header', 'Anna@Example.com']), { email: 'anna@example.com' }],
     [saying(['main', 'Signed in as anna@example.com.']), { email: 'anna@example.com' }],

@@ -46,7 +46,7 @@ describe('the secret of a new authenticator', () => {
     expect(analyzePage('https://site.example/2fa', offering(...texts)).reading.enrolment).toBeUndefined();
   });
 
-  it('is read off a QR code, unless two say different ones', () => {
+  it('is read from a QR code, unless two codes differ', () => {
     const texts = ['Two-factor authentication', 'Scan the QR code with your authenticator app'];
     const drawn = (...qrCodes: string[]) => offering(...texts).map((frame) => ({ ...frame, qrCodes }));
     expect(hasUnreadableTotpSecret(offering(...texts))).toBe(true);
@@ -58,7 +58,7 @@ describe('the secret of a new authenticator', () => {
     expect(readTotpSetup(drawn(LINK, other))).toBeNull();
   });
 
-  it('is in no text of the reading, though one be cut in the middle of it', () => {
+  it('appears in no text of the reading, not even truncated', () => {
     const frames = offering('Authenticator app', `Setup key: ${GROUPS}`);
     const asRead = analyzePage('https://site.example/2fa', frames).reading;
     const hint = `Enter this key in your authenticator app: ${GROUPS.slice(0, 23)}`;

@@ -8,7 +8,7 @@ const SIGN_UP = {
   button: 'Create account',
 };
 
-it('says in a few words what the page is and why its forms are no login, and nothing of a person', () => {
+it('summarizes the kind of the page and why its forms are rejected, without personal data', () => {
   const evidence = summarizeReasons(analyzePage('https://harbour.test/', drawPage([SIGN_UP])).reasons);
   expect(evidence).toContain('other: asks for no credentials');
   expect(evidence).toContain('not a login: the only button signs up');
@@ -16,7 +16,7 @@ it('says in a few words what the page is and why its forms are no login, and not
   expect(greeted).not.toMatch(/bob|2345/);
 });
 
-it('is bounded, however much there is to say', () => {
+it('has a maximum length', () => {
   const pages = Array.from({ length: 30 }, (_, at) => ({ ...SIGN_UP, heading: `Join us ${'very '.repeat(at)}` }));
   const { reasons } = analyzePage('https://harbour.test/', drawPage(pages));
   expect(summarizeReasons(reasons).length).toBeLessThanOrEqual(600);

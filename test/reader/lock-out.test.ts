@@ -24,7 +24,7 @@ const SAID: readonly (readonly [language: string, tooMany: string, locked: strin
   ['Hebrew', 'יותר מדי ניסיונות התחברות.', 'החשבון שלך ננעל.'],
 ];
 
-it.each(SAID)('knows in %s that nobody is let in for now', (_language, tooMany, locked) => {
+it.each(SAID)('detects lockout messages in %s', (_language, tooMany, locked) => {
   expect(detectLockout([tooMany])).toBe('rate_limited');
   expect(detectLockout([locked])).toBe('account_locked');
 });

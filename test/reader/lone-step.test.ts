@@ -22,7 +22,7 @@ describe('the page behind a mailed link', () => {
     },
   );
 
-  it('wants its only link pressed, where that carries a secret', () => {
+  it('returns its only link if that has a token', () => {
     const href = 'https://login.other.test/in?t=Zm9vYmFyYmF6cXV4';
     expect(findConfirmButton(link(href))).toEqual({ selector: '#go-0', targetUrl: href });
     expect(findConfirmButton(link('https://harbour.test/login'))).toBeNull();

@@ -10,11 +10,11 @@ function patienceOf(buttons: string[], busy = false): number {
   return patienceWith(analyzePage('https://harbour.test/', frames), frames);
 }
 
-it('believes a sparse page that shows a visitor of its own sooner than one that shows nothing', () => {
+it('waits less for a sparse page with signed-in hints than for one without', () => {
   expect(patienceOf(['Open user menu'])).toBeLessThan(patienceOf(['Boats']) / 4);
 });
 
-it('gives a page that is still loading, or offers a way in, all its time', () => {
+it('waits the full time for a page that is loading or offers a sign-in link', () => {
   expect(patienceOf(['Open user menu'], true)).toBe(patienceOf(['Boats']));
   expect(patienceOf(['Open user menu', 'Sign in'])).toBe(patienceOf(['Boats']));
 });
