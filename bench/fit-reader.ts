@@ -10,15 +10,9 @@ import { fitted, type Example } from './fit.ts';
 import type { ClickableFacts } from '../reader/facts.ts';
 import { type LoginForm, chooseLoginForm } from '../reader/form/login-form.ts';
 import { MIN_SUBMIT_SCORE, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
-import {
-  LINK_WEIGHTS,
-  type LinkSign,
-  MIN_LINK_SCORE,
-  linkSigns,
-  rankSignInLinks,
-} from '../reader/signs/sign-in-links.ts';
+import { LINK_WEIGHTS, type LinkSign, MIN_LINK_SCORE, linkSigns, rankSignInLinks } from '../reader/signs/sign-in-links.ts';
 
-/** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
+/** Fits the points of reader/form/submit.ts and of reader/signs/sign-in-links.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {

@@ -61,7 +61,10 @@ export async function startSmtp(options: SmtpOptions): Promise<{ port: number; c
   const address = server.server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
-    close: () => new Promise((resolve) => void server.close(resolve)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+      }),
   };
 }
 

@@ -199,7 +199,7 @@ function classifyRejection(body: unknown): 'missing' | 'changed' | null {
 }
 
 /** Converts a Bitwarden passkey; null for an unsupported key type or a missing user. */
-export function passkeyOf(found: Fido2Credential): Passkey | null {
+function passkeyOf(found: Fido2Credential): Passkey | null {
   const { credentialId: id, userName, userDisplayName } = found;
   const passkey = Passkey.safeParse({
     rp_id: found.rpId,
@@ -216,7 +216,7 @@ export function passkeyOf(found: Fido2Credential): Passkey | null {
 }
 
 /** Converts a passkey to Bitwarden's format; null unless its key is P-256, the only type that Bitwarden supports. */
-export function fido2CredentialOf(passkey: Passkey, createdAt: Date): Fido2Credential | null {
+function fido2CredentialOf(passkey: Passkey, createdAt: Date): Fido2Credential | null {
   const der = Buffer.from(passkey.private_key, 'base64url');
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return null;

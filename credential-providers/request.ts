@@ -9,7 +9,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
 /** A request to a secret store. */
-export interface StoreRequest {
+interface StoreRequest {
   method?: Method;
   url: URL;
   headers: Record<string, string>;

@@ -7,7 +7,7 @@ import type { EgressPolicy } from './policy.ts';
 import { canonicalHost, forbiddenRange, isListedHost } from './policy.ts';
 
 /** The rules for {@link checkUserUrl}. */
-export interface UserUrlRules {
+interface UserUrlRules {
   policy: EgressPolicy;
   /** The field that contained the URL, for error messages. */
   field: string;

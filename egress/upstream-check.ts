@@ -7,7 +7,7 @@ import { type Resolver, resolveChecked, systemResolver } from './resolve.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The default target of a check. */
-export const DEFAULT_CHECK_URL = 'https://example.com/';
+const DEFAULT_CHECK_URL = 'https://example.com/';
 
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** Over plain http these probably come from the proxy: no permission, wrong credentials, or an unreachable target. */

@@ -53,7 +53,7 @@ export interface Pending {
 }
 
 /** Posts to the login pages by one user, without typed values. */
-export interface LoginLog {
+interface LoginLog {
   posts: number;
   passwords: number;
   codes: number;
@@ -63,7 +63,7 @@ export interface LoginLog {
 }
 
 /** The kind of a login post. `identifier` posts contain no secret. */
-export type LoginPost = 'identifier' | 'password' | 'code';
+type LoginPost = 'identifier' | 'password' | 'code';
 
 const SitePasskey = z.object({
   id: z.string(),

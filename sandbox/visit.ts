@@ -10,7 +10,7 @@ export const PENDING_COOKIE = 'sandbox_pending';
 const PERSISTENT_SECONDS = 30 * 24 * 3600;
 
 /** Whether the session cookie lasts a month, or until the browser is closed. */
-export type CookieKind = 'persistent' | 'session-only';
+type CookieKind = 'persistent' | 'session-only';
 
 /** Attributes of the session cookie. */
 export function sessionCookie(kind: CookieKind) {
@@ -55,7 +55,7 @@ export function beginPending(
 }
 
 /** Removes an unfinished login. */
-export function endPending(state: SiteState, request: FastifyRequest, reply: FastifyReply): void {
+function endPending(state: SiteState, request: FastifyRequest, reply: FastifyReply): void {
   state.closePending(request.cookies[PENDING_COOKIE]);
   void reply.clearCookie(PENDING_COOKIE, { path: '/' });
 }

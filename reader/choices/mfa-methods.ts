@@ -19,7 +19,7 @@ const SMS = anyOf(
   'смс, ショートメッセージ, 短信, 簡訊, 문자',
 );
 /** Words of a phone call. */
-export const CALL = anyOf(
+const CALL = anyOf(
   'call, call me, voice, voice call, phone call, anruf, anrufen, appel, appel vocal, llamada, llamar, chiamata, ligacao, bellen',
   'звонок, 電話をかける, 音声通話, 语音, 電話, 전화',
 );

@@ -5,6 +5,7 @@ import type { ControlFacts, TextFacts } from '../facts.ts';
 import { type Cluster, formNames } from './clusters.ts';
 import { type ClassifiedControl, type ControlMeaning, controlWords, groupCodeBoxes } from './control-meaning.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
+import { bodyTexts } from '../text/page-text.ts';
 import { FORGOT } from '../text/words.ts';
 
 const MAX_TEXT = 500;
@@ -28,7 +29,7 @@ function isIgnored(meaning: ControlMeaning): boolean {
 
 function toField(cluster: Cluster, classified: ClassifiedControl, boxes: number): ReadField {
   const { control, meaning } = classified;
-  const texts = nearbyTexts(cluster);
+  const texts = bodyTexts(cluster.frame.facts);
   const type = fieldType(meaning, control, cluster, texts);
   const label = labelOf(control, cluster, boxes) || DEFAULT_LABELS[type];
   const hint = hintOf(type, control, texts);
@@ -171,13 +172,6 @@ function hintOf(type: ReadField['type'], control: ControlFacts, texts: readonly 
 function isAboutCodes(text: string): boolean {
   const words = normalize(text);
   return text.length > 20 && (MESSAGED.test(words) || AUTHENTICATOR.test(words));
-}
-
-/** Plain texts of the frame that stand near the form; links and buttons name other ways, not this one. */
-export function nearbyTexts(cluster: Cluster): TextFacts[] {
-  return cluster.frame.facts.texts.filter(
-    (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
-  );
 }
 
 function uniqueName(name: string, taken: Set<string>): string {

@@ -15,7 +15,7 @@ export interface LoginForm extends Cluster {
 }
 
 /** A cluster that is not a login, with the reason. */
-export interface RejectedCluster {
+interface RejectedCluster {
   readonly cluster: Cluster;
   readonly reason: string;
 }

@@ -18,7 +18,7 @@ const IDENTITY_PROVIDER = anyOf(
 );
 
 /** The identity provider list of a page that mentions such a choice and has no other list. It precedes the login itself. */
-export function findProviderList({ title, texts, controls }: FrameFacts): ControlFacts | undefined {
+function findProviderList({ title, texts, controls }: FrameFacts): ControlFacts | undefined {
   const lists = controls.filter(
     (each) => each.tag === 'select' && each.visible && !each.disabled && !isPreferenceList(each),
   );

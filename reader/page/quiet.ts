@@ -1,8 +1,8 @@
 /** Why the wait for a quiet page ended. */
-export type QuietEnd = 'quiet' | 'timeout';
+type QuietEnd = 'quiet' | 'timeout';
 
 /** Durations in milliseconds. */
-export interface QuietOptions {
+interface QuietOptions {
   /** How long a loaded document must not change. */
   readonly quietMs: number;
   readonly timeoutMs: number;

@@ -4,7 +4,7 @@ import { textsOf } from '../text/page-text.ts';
 import { SIGN_IN, SIGN_OUT } from '../text/words.ts';
 
 /** The account that a signed-in page shows. A property is set only if the page names exactly one value. */
-export interface NamedAccount {
+interface NamedAccount {
   readonly email?: string;
   readonly name?: string;
 }

@@ -18,7 +18,7 @@ const SECRET =
   /(?<![\w=/+-])(?:[A-Z2-7]{16,64}|[a-z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15})=*(?![\w/+-])/g;
 
 /** The secret of a new authenticator, and its spellings on the page. */
-export interface DisplayedSecret {
+interface DisplayedSecret {
   secret: string;
   spellings: string[];
 }

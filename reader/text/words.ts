@@ -73,8 +73,7 @@ export const NAME = anyOf(
 /** A password that is to be set, not given. */
 export const NEW_PASSWORD = anyOf(
   'new password, confirm password, repeat password, retype password, password confirmation, password again',
-  'verify password, choose a password, create password, create a password, re enter password, password2',
-  'password repeat',
+  'verify password, choose a password, create password, create a password, re enter password, password2, password repeat',
   'confirm, confirmation, repeat, retype, newpassword, repassword, confirmpassword, passwordconfirm',
   'neues passwort, passwort bestatigen, passwort wiederholen, nouveau mot de passe, confirmer le mot de passe',
   'choisissez un mot de passe, creez un mot de passe, crea una contrasena, elige una contrasena, crea una password, scegli una password, crie uma senha, escolha uma senha, kies een wachtwoord, passwort wahlen, passwort festlegen',
@@ -136,70 +135,51 @@ export const MESSAGE_FORM = anyOf(
 /** A one-time code of any kind. */
 export const CODE = anyOf(
   'code, otp, totp, one time code, one time password, one time passcode, passcode, verification code, auth code',
-  'security code, authentication code, confirmation code, access code, login code, token, authcode, 2fa, mfa',
-  'tfa',
-  'twofactor, two factor, otp code, otpcode, pin code, sms code, smscode, verificationcode, securitycode',
-  'mfacode',
-  'bestatigungscode, sicherheitscode, einmalcode, einmalkennwort, einmalpasswort, zugangscode, tan, mtan',
-  'verificatiecode',
+  'security code, authentication code, confirmation code, access code, login code, token, authcode, 2fa, mfa, tfa',
+  'twofactor, two factor, otp code, otpcode, pin code, sms code, smscode, verificationcode, securitycode, mfacode',
+  'bestatigungscode, sicherheitscode, einmalcode, einmalkennwort, einmalpasswort, zugangscode, tan, mtan, verificatiecode',
   'beveiligingscode, verifieringskod, engangskod, kod, kode, bekreftelseskode, koodi, vahvistuskoodi',
-  'code de verification, code de securite, code de confirmation, codigo, codigo de verificacion, codice',
-  'codice di verifica',
-  'kod weryfikacyjny, overovaci kod, dogrulama kodu, guvenlik kodu, ma xac minh, kode verifikasi',
-  'cod de verificare',
-  'код, одноразовый, κωδικός επαλήθευσης, コード, 認証番号, ワンタイム, 验证码, 驗證碼, 校验码, 动态码, 인증번호, 인증 코드, 코드, رمز, קוד',
-  'รหัสยืนยัน',
+  'code de verification, code de securite, code de confirmation, codigo, codigo de verificacion, codice, codice di verifica',
+  'kod weryfikacyjny, overovaci kod, dogrulama kodu, guvenlik kodu, ma xac minh, kode verifikasi, cod de verificare',
+  'код, одноразовый, κωδικός επαλήθευσης, コード, 認証番号, ワンタイム, 验证码, 驗證碼, 校验码, 动态码, 인증번호, 인증 코드, 코드, رمز, קוד, รหัสยืนยัน',
 );
 
 /** Codes that sign nobody in. */
 export const OTHER_CODE = anyOf(
-  'zip, zip code, postal, postal code, postcode, country, country code, area code, promo*, coupon, voucher',
-  'discount',
-  'referral, invite, invitation, gift, language, currency, company code, tenant code, source code, bar code',
-  'captcha',
+  'zip, zip code, postal, postal code, postcode, country, country code, area code, promo*, coupon, voucher, discount',
+  'referral, invite, invitation, gift, language, currency, company code, tenant code, source code, bar code, captcha',
   'postleitzahl, plz, gutschein*, code postal, codigo postal, cap, cep, 郵便番号, 邮编, 优惠',
 );
 
 /** A picture or sum to be solved by a human. */
 export const CAPTCHA_FIELD = anyOf(
-  'captcha, recaptcha, security image, characters you see, text in the image, letters in the image',
-  'type the characters',
+  'captcha, recaptcha, security image, characters you see, text in the image, letters in the image, type the characters',
   'enter the characters, image code, sicherheitsfrage, 図の文字, 图形验证码, 图片验证码, 图中, 圖形驗證碼, 자동입력',
 );
 
 /** A search box. */
 export const SEARCH = anyOf(
   'search, query, keyword, keywords, find, suche, suchen, suchbegriff, zoeken, sok, recherche, rechercher',
-  'buscar, busqueda, cerca, ricerca, pesquisar, busca, szukaj, ara, hledat, поиск, найти, 検索, 搜索, 搜尋, 검색, بحث',
-  'חיפוש',
+  'buscar, busqueda, cerca, ricerca, pesquisar, busca, szukaj, ara, hledat, поиск, найти, 検索, 搜索, 搜尋, 검색, بحث, חיפוש',
 );
 
 /** A form that asks for an address to send news to. */
 export const NEWSLETTER = anyOf(
-  'newsletter, subscribe, subscription, mailing list, stay updated, stay in the loop, get updates, mailchimp',
-  'mc embed*',
-  'keep me posted, product updates, latest news, notify me, waitlist, join the list, sign up for our',
-  'sign up for updates',
-  "abonnieren, nieuwsbrief, nyhetsbrev, s'abonner, abonnez vous, infolettre, suscribir*, suscribete, boletin",
-  'iscriviti alla',
+  'newsletter, subscribe, subscription, mailing list, stay updated, stay in the loop, get updates, mailchimp, mc embed*',
+  'keep me posted, product updates, latest news, notify me, waitlist, join the list, sign up for our, sign up for updates',
+  "abonnieren, nieuwsbrief, nyhetsbrev, s'abonner, abonnez vous, infolettre, suscribir*, suscribete, boletin, iscriviti alla",
   'assine, zapisz sie, biuletyn, abone ol, bulten, подпис, рассылк, メルマガ, ニュースレター, 订阅, 訂閱, 뉴스레터, 구독',
   'rundbrief, suscri*, inscreva se, lettre d information, lettre d informations, nyhedsbrev, uutiskirje, hirlevel, odber noviniek, odber novinek, новини, النشرة, ניוזלטר, خبرنامه, จดหมายข่าว, 電子報, 消息订阅',
 );
 
 /** A form that makes a new account. */
 export const SIGN_UP = anyOf(
-  'sign up, signup, register, registration, create account, create an account, create your account',
-  'create new account',
-  'new account, join, join now, get started, new user, new customer, new member, open an account',
-  'start free trial, free trial',
-  'registrieren, registrierung, konto erstellen, konto anlegen, neukunde, registreren, account aanmaken',
-  'registrera, skapa konto',
-  "s'inscrire, inscription, inscrivez vous, creer un compte, creer mon compte, registrarse, registrate",
-  'crear cuenta, crear una cuenta',
-  'registrati, crea account, crea un account, iscriviti, cadastre se, cadastrar, criar conta, registar',
-  'zarejestruj*, rejestracja, zaloz konto',
-  'kayit ol, uye ol, hesap olustur, dang ky, daftar, registrace, зарегистрироваться, регистрация',
-  'создать аккаунт, зареєструватися',
+  'sign up, signup, register, registration, create account, create an account, create your account, create new account',
+  'new account, join, join now, get started, new user, new customer, new member, open an account, start free trial, free trial',
+  'registrieren, registrierung, konto erstellen, konto anlegen, neukunde, registreren, account aanmaken, registrera, skapa konto',
+  "s'inscrire, inscription, inscrivez vous, creer un compte, creer mon compte, registrarse, registrate, crear cuenta, crear una cuenta",
+  'registrati, crea account, crea un account, iscriviti, cadastre se, cadastrar, criar conta, registar, zarejestruj*, rejestracja, zaloz konto',
+  'kayit ol, uye ol, hesap olustur, dang ky, daftar, registrace, зарегистрироваться, регистрация, создать аккаунт, зареєструватися',
   '新規登録, 会員登録, アカウント作成, アカウントを作成, 注册, 註冊, 회원가입, 가입하기, إنشاء حساب, הרשמה, สมัครสมาชิก',
   'konto eroffnen, kundenkonto eroffnen, neu hier, je m inscris, creez votre compte, premiere visite, nouveau client, registro, eres nuevo, crear mi cuenta, cadastro, criar uma conta, nao tenho conta, nieuw account, opret konto, opret bruger, opprett konto, ny bruker, luo tili, rekisteroidy*',
   'regisztr*, cont nou, creeaza cont, inregistr*, registrac*, registrovat*, registruo*, registracija, uyelik olustur, yeni uyelik, dang ky tai khoan, buat akun, daftar sekarang, register te, inschrijven, crea un compte',
@@ -208,16 +188,11 @@ export const SIGN_UP = anyOf(
 
 /** Signing in, as a heading, a link or a button says it. */
 export const SIGN_IN = anyOf(
-  'sign in, signin, log in, login, log on, logon, sign on, log me in, sign me in, member login, customer login',
-  'client login',
-  'signing in, logging in, sign in to, authenticate, einloggen, anmelden, anmeldung, inloggen, aanmelden',
-  'logga in, inloggning',
-  "log ind, logg inn, kirjaudu, kirjaudu sisaan, connexion, se connecter, connectez vous, s'identifier",
-  'identifiez vous, me connecter',
-  'iniciar sesion, inicia sesion, inicio de sesion, ingresar, acceder, acceso, entrar, accedi, accesso',
-  'iniciar sessao, fazer login',
-  'conectare, autentificare, zaloguj*, logowanie, prihlasit*, prihlasenie, prihlaseni, bejelentkez*, giris',
-  'giris yap, oturum ac*',
+  'sign in, signin, log in, login, log on, logon, sign on, log me in, sign me in, member login, customer login, client login',
+  'signing in, logging in, sign in to, authenticate, einloggen, anmelden, anmeldung, inloggen, aanmelden, logga in, inloggning',
+  "log ind, logg inn, kirjaudu, kirjaudu sisaan, connexion, se connecter, connectez vous, s'identifier, identifiez vous, me connecter",
+  'iniciar sesion, inicia sesion, inicio de sesion, ingresar, acceder, acceso, entrar, accedi, accesso, iniciar sessao, fazer login',
+  'conectare, autentificare, zaloguj*, logowanie, prihlasit*, prihlasenie, prihlaseni, bejelentkez*, giris, giris yap, oturum ac*',
   'dang nhap, masuk, prijava, prijavi se, logi sisse, войти, вход, авторизация, увійти, вхід, σύνδεση, είσοδος',
   'ログイン, サインイン, 登录, 登陆, 登入, 로그인, تسجيل الدخول, دخول, כניסה, התחבר, เข้าสู่ระบบ, लॉग इन, साइन इन',
   'je me connecte, connectez-vous, identification, espace client, acces client, acceso clientes, accede, ingresa, entra, acessar, acesse, identifica t, inicia sessio, belepes, belep*, intra in cont, conecteaza, prihlas*, prisijung*, wejscie, wejdz, pieslegties, ieiet, logg inn, uye girisi, log masuk',
@@ -227,10 +202,8 @@ export const SIGN_IN = anyOf(
 /** Going on to the next step, or confirming a code. */
 export const CONTINUE = anyOf(
   'next, continue, submit, verify, confirm, proceed, go, ok, send, unlock, validate, done, connect, open',
-  'weiter, fortfahren, absenden, bestatigen, prufen, volgende, doorgaan, verder, bevestigen, nasta, fortsatt',
-  'neste, naste, bekrafta, jatka',
-  'suivant, continuer, valider, verifier, envoyer, siguiente, continuar, enviar, verificar, avanti, continua',
-  'invia, verifica, prosegui',
+  'weiter, fortfahren, absenden, bestatigen, prufen, volgende, doorgaan, verder, bevestigen, nasta, fortsatt, neste, naste, bekrafta, jatka',
+  'suivant, continuer, valider, verifier, envoyer, siguiente, continuar, enviar, verificar, avanti, continua, invia, verifica, prosegui',
   'avancar, proximo, seguinte, dalej, kontynuuj, potwierdz, pokracovat, dalsi, tovabb, ileri, devam, devam et',
   'dogrula, tiep tuc, tiep theo, lanjut*, berikutnya',
   'далее, продолжить, подтвердить, отправить, далі, επόμενο, συνέχεια, 次へ, 続行, 続ける, 送信, 確認, 認証する, 下一步, 继续, 繼續',
@@ -240,36 +213,27 @@ export const CONTINUE = anyOf(
 
 /** Signing out. */
 export const SIGN_OUT = anyOf(
-  'sign out, signout, log out, logout, log off, logoff, sign off, abmelden, ausloggen, uitloggen, afmelden',
-  'logga ut',
-  'log ud, logg ut, kirjaudu ulos, deconnexion, se deconnecter, me deconnecter, cerrar sesion, salir',
-  'desconectar, disconnetti, esci',
-  'terminar sessao, encerrar sessao, sair, deconectare, wyloguj*, odhlasit*, kijelentkez*, cikis, cikis yap',
-  'oturumu kapat, dang xuat, keluar',
-  'выйти, выход, вийти, вихід, αποσύνδεση, έξοδος, ログアウト, サインアウト, 退出, 退出登录, 登出, 注销, 로그아웃, تسجيل الخروج, خروج',
-  'התנתק, יציאה, ออกจากระบบ',
+  'sign out, signout, log out, logout, log off, logoff, sign off, abmelden, ausloggen, uitloggen, afmelden, logga ut',
+  'log ud, logg ut, kirjaudu ulos, deconnexion, se deconnecter, me deconnecter, cerrar sesion, salir, desconectar, disconnetti, esci',
+  'terminar sessao, encerrar sessao, sair, deconectare, wyloguj*, odhlasit*, kijelentkez*, cikis, cikis yap, oturumu kapat, dang xuat, keluar',
+  'выйти, выход, вийти, вихід, αποσύνδεση, έξοδος, ログアウト, サインアウト, 退出, 退出登录, 登出, 注销, 로그아웃, تسجيل الخروج, خروج, התנתק, יציאה, ออกจากระบบ',
 );
 
 /** Getting back a password or a name: never what sends a login form. */
 export const FORGOT = anyOf(
-  "forgot*, forgotten, reset, recover, lost your password, trouble, can't, need help, help, remind, vergessen",
-  'vergeten, glomt, glemt, unohtunut',
-  'oublie, olvidado, olvidaste, olvide, recuperar, dimenticat*, esqueceu, esqueci, nie pamietasz, zapomnia*',
-  'zapomen*, unuttum, unuttun*, quen',
+  "forgot*, forgotten, reset, recover, lost your password, trouble, can't, need help, help, remind, vergessen, vergeten, glomt, glemt, unohtunut",
+  'oublie, olvidado, olvidaste, olvide, recuperar, dimenticat*, esqueceu, esqueci, nie pamietasz, zapomnia*, zapomen*, unuttum, unuttun*, quen',
   'забыли, забув, お忘れ, 忘れた, 忘记, 忘記, 找回, 찾기, 잊으, نسيت, שכחת, ลืม',
   'elfelejt*, uitat, zaborav*, zabud*, lupa, oblidat, esquec*, unohdi*, pamirs*, не удается войти, не удаётся войти, забрав, ξεχάσ, فراموش, भूल, ভুলে, 忘記密碼, 忘了',
 );
 
 /** Buttons beside a form that do something else than sending it. */
 export const ASIDE = anyOf(
-  'show, hide, show password, hide password, toggle, reveal, cancel, back, close, clear, dismiss, previous',
-  'go back, not you, change, edit',
+  'show, hide, show password, hide password, toggle, reveal, cancel, back, close, clear, dismiss, previous, go back, not you, change, edit',
   'resend, resend code, send again, send a new code, get a new code, new code, learn more, privacy, terms',
   'cookie*, accept, accept all, reject, language, reload, refresh, copy, menu, search, reset form',
-  'anzeigen, abbrechen, zuruck, schliessen, erneut senden, annuleren, terug, sluiten, avbryt, tillbaka, annuler',
-  'retour, fermer, afficher, renvoyer',
+  'anzeigen, abbrechen, zuruck, schliessen, erneut senden, annuleren, terug, sluiten, avbryt, tillbaka, annuler, retour, fermer, afficher, renvoyer',
   'cancelar, volver, atras, cerrar, mostrar, reenviar, annulla, indietro, chiudi, mostra, voltar, fechar',
   'anuluj, wstecz, zamknij, pokaz, iptal, geri, kapat, goster',
-  'отмена, назад, закрыть, показать, キャンセル, 戻る, 閉じる, 表示, 再送, 取消, 返回, 关闭, 显示, 重新发送, 获取验证码, 发送验证码, 取得驗證碼, 취소, 뒤로',
-  '닫기, 표시, 재전송, إلغاء, ביטול',
+  'отмена, назад, закрыть, показать, キャンセル, 戻る, 閉じる, 表示, 再送, 取消, 返回, 关闭, 显示, 重新发送, 获取验证码, 发送验证码, 取得驗證碼, 취소, 뒤로, 닫기, 표시, 재전송, إلغاء, ביטול',
 );

@@ -4,7 +4,7 @@ import type { SiteState } from '../state.ts';
 import { beginPending, checkPassword, posted, show, visitor } from '../visit.ts';
 
 /** A page that asks for user name and password before another step. */
-export interface PasswordStep {
+interface PasswordStep {
   readonly path: string;
   readonly title: string;
   /** Where the correct password leads. */

@@ -145,7 +145,7 @@ describe('a new passkey in 1Password', () => {
     expect(await readAgain(external)).toEqual([SHOP_PASSKEY, NEW]);
   });
 
-  it('is written once more after a conflict, and is refused if the token is read-only', async () => {
+  it('is retried once after a conflict, and refused if the token is read-only', async () => {
     const item = connectItem();
     const answers = connectAnswers(item);
     let conflicts = 1;

@@ -1,5 +1,6 @@
 import type { ClickableFacts, ControlFacts, FrameSnapshot, TextFacts } from '../../reader/facts.ts';
 
+
 /** A form as tests draw it: the names of its fields, those of type password after a star, and what its button says. */
 export interface DrawnForm {
   readonly heading?: string;
