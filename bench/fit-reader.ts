@@ -2,25 +2,23 @@ import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { readWhenSettled } from '../activities/login/reading/read-page.ts';
 import { seeFrames } from '../activities/login/reading/frames.ts';
-import type { ClickableFacts } from '../reader/facts.ts';
-import { LINK_WEIGHTS, type LinkSign } from '../reader/link-weights.ts';
-import { chooseLogin, type LoginCluster } from '../reader/login-cluster.ts';
-import { ENOUGH_FOR_LINK, entrancesOf, linkSigns } from '../reader/sign-in-link.ts';
-import { ENOUGH, findSubmit, submitSigns } from '../reader/submit.ts';
-import { SUBMIT_WEIGHTS, type SubmitSign } from '../reader/submit-weights.ts';
 import { corpus, isHeldOut } from '../test/pages/corpus.ts';
 import { eachOpened } from '../test/pages/measure.ts';
 import { writtenPages } from '../test/pages/written.ts';
 import type { Figure } from './figure.ts';
 import { fitted, type Example } from './fit.ts';
+import type { ClickableFacts } from '../reader/facts.ts';
+import { type LoginForm, chooseLoginForm } from '../reader/form/login-form.ts';
+import { MIN_SUBMIT_SCORE, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
+import { LINK_WEIGHTS, type LinkSign, MIN_LINK_SCORE, linkSigns, rankSignInLinks } from '../reader/signs/sign-in-links.ts';
 
-/** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
+/** Fits the points of reader/form/submit.ts and of reader/signs/sign-in-links.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     return [
-      ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, ENOUGH_FOR_LINK),
-      ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, ENOUGH),
+      ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, MIN_LINK_SCORE),
+      ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, MIN_SUBMIT_SCORE),
     ];
   } finally {
     await browser.close();
@@ -39,7 +37,7 @@ async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
     examples.push({
       candidates: controls.map((each) => ({ signs: linkSigns(each), isTruth: each === truth })),
       isRight: (weights) =>
-        (entrancesOf(controls, weights)[0] ?? null) === truth && (truth !== null) === wanted.truth.entrance,
+        (rankSignInLinks(controls, weights)[0] ?? null) === truth && (truth !== null) === wanted.truth.entrance,
       isHeldOut: isHeldOut(wanted),
     });
   });
@@ -51,7 +49,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
   const examples: Example<SubmitSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
     await readWhenSettled(page);
-    const { login } = chooseLogin(await seeFrames(page));
+    const { login } = chooseLoginForm(await seeFrames(page));
     if (login === undefined) return;
     const controls = controlsOf(login);
     const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'submit', login.frame.path)));
@@ -66,7 +64,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
 }
 
 /** Controls that may be the button at all. */
-function controlsOf({ frame, last }: LoginCluster): ClickableFacts[] {
+function controlsOf({ frame, last }: LoginForm): ClickableFacts[] {
   return frame.facts.clickables.filter((each) => each.visible && submitSigns(each, last) !== null);
 }
 

@@ -187,7 +187,13 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const stopWatching =
     closedProjects === undefined
       ? () => undefined
-      : endSessionsOfClosedProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
+      : endSessionsOfClosedProjects({
+          registry,
+          lifecycle,
+          logger,
+          closedProjects,
+          ...(everyMs === undefined ? {} : { everyMs }),
+        });
   // Also retries what a full or broken disk left behind.
   const replaySweep = setInterval(
     () => void replayStore.removeExpired(Date.now()).catch(() => undefined),

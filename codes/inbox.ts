@@ -14,30 +14,30 @@ export interface CodeInboxDeps {
   clock: () => Date;
 }
 
-/** What a message holds for a login: a one-time code, a link that signs in, or both. */
-export interface Found {
+/** A one-time code, a sign-in link, or both, found in a message. */
+export interface FoundCode {
   code: string | null;
   link: string | null;
 }
 
-/** Codes and links on their way to the flows that wait for them: sealed like what a person submits, used once, gone after minutes. */
+/** Codes and links for flows in progress: sealed like a person's submissions, used once, and expired after minutes. */
 export interface CodeInbox {
-  /** Takes what was found for the flow in progress of a connection: at once where it is waited for, else it waits. False without a flow. */
-  take(document: ConnectionDocument, found: Found): Promise<boolean>;
-  /** Brings everything that waits to its flow, where that has come to its step by now. */
+  /** Stores a code or link for a connection's flow in progress, and delivers it if the flow is waiting for it. False if there is no flow. */
+  take(document: ConnectionDocument, found: FoundCode): Promise<boolean>;
+  /** Delivers every pending code or link whose flow is now waiting for it. */
   deliverAll(): Promise<void>;
 }
 
-/** Makes the inbox. Any process may take a code, and any may deliver it: it lies in the store between the two. */
+/** Creates the inbox. Codes are in the store, so one process may take a code and another deliver it. */
 export function createCodeInbox({ store, connections, clock }: CodeInboxDeps): CodeInbox {
   const { submissions } = store;
 
   async function deliver(connectionId: string): Promise<void> {
     const row = await store.connections.byIdUnscoped(connectionId);
-    const flow = row === null ? null : flowInProgress(row.document, clock());
-    const waitingId = flow === null ? null : await submissions.find(connectionId, inboxOf(flow.flow_id));
-    if (flow === null || flow.interaction === null || waitingId === null) return;
-    const answer = answerTo(flow.interaction, (await submissions.open(waitingId))?.values ?? {});
+    const flow = row === null ? null : activeFlow(row.document, clock());
+    const pendingId = flow === null ? null : await submissions.find(connectionId, inboxKey(flow.flow_id));
+    if (flow === null || flow.interaction === null || pendingId === null) return;
+    const answer = answerFor(flow.interaction, (await submissions.open(pendingId))?.values ?? {});
     if (answer === null) return;
     const interactionId = flow.interaction.interaction_id;
     const sealed = await submissions.seal({
@@ -53,9 +53,9 @@ export function createCodeInbox({ store, connections, clock }: CodeInboxDeps): C
         fieldIds: [answer.fieldId],
         selectedChoiceId: null,
       });
-      await submissions.destroy(waitingId);
+      await submissions.destroy(pendingId);
     } catch (error) {
-      // The flow has gone on meanwhile: the code waits for what comes next. What is no refusal is tried again, as it is.
+      // The flow has moved on: the code stays pending for its next step. Other failures are retried with the sealed submission.
       if (error instanceof HoldfastError && error.status < 429 && !sealed.duplicate)
         await submissions.discard(sealed.submissionId);
     }
@@ -63,45 +63,45 @@ export function createCodeInbox({ store, connections, clock }: CodeInboxDeps): C
 
   return {
     take: async (document, { code, link }) => {
-      const flow = flowInProgress(document, clock());
+      const flow = activeFlow(document, clock());
       if (flow === null) return false;
       const expiresAt = new Date(clock().getTime() + CODE_WAIT_MS);
-      const interactionId = inboxOf(flow.flow_id);
-      const former = await submissions.find(document.id, interactionId);
-      // A newer code is the one that the site takes; a mail that has none leaves it where it is.
-      const kept = former === null ? {} : ((await submissions.open(former))?.values ?? {});
+      const interactionId = inboxKey(flow.flow_id);
+      const previous = await submissions.find(document.id, interactionId);
+      // A newer code replaces the previous one; a message without a code keeps it.
+      const previousValues = previous === null ? {} : ((await submissions.open(previous))?.values ?? {});
       const values = {
-        ...kept,
+        ...previousValues,
         ...(code === null ? {} : { [CODE]: code }),
         ...(link === null ? {} : { [MAILED_LINK]: link }),
       };
       const sealed = await submissions.seal({ connectionId: document.id, interactionId, values, expiresAt });
-      if (former !== null && former !== sealed.submissionId) await submissions.destroy(former);
+      if (previous !== null && previous !== sealed.submissionId) await submissions.destroy(previous);
       await deliver(document.id);
       return true;
     },
     deliverAll: async () => {
-      for (const connectionId of await submissions.connectionsWithPending(INBOX)) await deliver(connectionId);
+      for (const connectionId of await submissions.connectionsWithPending(INBOX_PREFIX)) await deliver(connectionId);
     },
   };
 }
 
 const CODE = 'code';
-/** Under names that begin so lie codes that wait. No interaction has one. */
-const INBOX = 'codes:';
+/** Prefix of the interaction ids of pending codes, which no real interaction has. */
+const INBOX_PREFIX = 'codes:';
 
-/** Codes belong to the flow that is in progress when they come: none is left for the next one. */
-function inboxOf(flowId: string): string {
-  return `${INBOX}${flowId}`;
+/** Codes belong to the flow in progress when they arrive, not to the next one. */
+function inboxKey(flowId: string): string {
+  return `${INBOX_PREFIX}${flowId}`;
 }
 
-function flowInProgress({ flow }: ConnectionDocument, now: Date): FlowState | null {
+function activeFlow({ flow }: ConnectionDocument, now: Date): FlowState | null {
   const current = flow === null ? null : expireOverdue(flow, now);
   return current?.flow_status === 'IN_PROGRESS' ? current : null;
 }
 
-/** What of a message answers an interaction, and under which id; null where nothing does. A code goes before a link. */
-function answerTo(
+/** The field and value that answer an interaction, or null. A code takes precedence over a link. */
+function answerFor(
   { fields, takes_link: takesLink }: Interaction,
   values: Readonly<Record<string, string>>,
 ): { fieldId: string; value: string } | null {

@@ -6,16 +6,16 @@ import type { ProjectScope } from '../store/scope.ts';
 import type { Store } from '../store/store.ts';
 import { findCode } from './find-code.ts';
 import { findSignInLink } from './find-link.ts';
-import type { CodeInbox, Found } from './inbox.ts';
+import type { CodeInbox, FoundCode } from './inbox.ts';
 
-/** A text message or an e-mail that arrived. */
+/** A received text message or e-mail. */
 export interface Message {
   channel: 'sms' | 'email';
-  /** The numbers or addresses that it came to. */
+  /** Recipient numbers or addresses. */
   to: readonly string[];
   from: string;
   text: string;
-  /** Its markup, of a mail that has any. */
+  /** HTML of an e-mail, if it has any. */
   html?: string | undefined;
 }
 
@@ -26,10 +26,10 @@ export interface ReceiveDeps {
 }
 
 /**
- * Gives the code or the link in a message to the connection that it is for: of those with its number or address, the one whose login is in
- * progress, and of several the one whose site the message names. Where that is not one connection, nobody gets it. Whether it was
- * taken is nothing for who sent it.
- * @param scope the project whose provider passed it on; null for what came by SMTP, which must be for one project alone.
+ * Delivers the code or link in a message to its connection: of those with this number or address, the one with a login in progress, and
+ * of several the one whose site the message mentions. If that is not exactly one, the message is dropped.
+ * @param scope the project whose provider forwarded the message; null for SMTP, where the recipient must belong to a single project.
+ * @returns whether it was delivered; do not reveal this to the sender.
  */
 export async function receiveMessage(
   { store, inbox }: ReceiveDeps,
@@ -39,29 +39,29 @@ export async function receiveMessage(
   const to = message.to.map((each) =>
     message.channel === 'sms' ? each.replaceAll(/[ ().-]/g, '') : each.toLowerCase(),
   );
-  const expecting = await store.connections.expectingCodesAt(scope, message.channel, to);
-  if (new Set(expecting.map(({ projectId }) => projectId)).size > 1) return false;
-  const waiting = expecting.filter(({ document: { flow } }) => flow?.flow_status === 'IN_PROGRESS');
-  const named = waiting.filter((row) => names(message, row));
-  const [meant, other] = waiting.length === 1 ? waiting : named;
-  if (meant === undefined || other !== undefined) return false;
-  const found = findIn(message, meant.document);
-  return found !== null && (await inbox.take(meant.document, found));
+  const candidates = await store.connections.expectingCodesAt(scope, message.channel, to);
+  if (new Set(candidates.map(({ projectId }) => projectId)).size > 1) return false;
+  const waiting = candidates.filter(({ document: { flow } }) => flow?.flow_status === 'IN_PROGRESS');
+  const named = waiting.filter((row) => mentionsSite(message, row));
+  const [match, other] = waiting.length === 1 ? waiting : named;
+  if (match === undefined || other !== undefined) return false;
+  const found = findCodeOrLink(message, match.document);
+  return found !== null && (await inbox.take(match.document, found));
 }
 
-/** The code in a message and, where it is no text message, the link that signs in at the connection's site; null without either. */
-export function findIn(
+/** The code and, except in a text message, the sign-in link for the connection's site; null if there is neither. */
+export function findCodeOrLink(
   { channel, text, html }: Pick<Message, 'text' | 'html'> & Partial<Pick<Message, 'channel'>>,
   { settings: { domain, allowed_domains: allowedDomains = [] } }: ConnectionDocument,
-): Found | null {
+): FoundCode | null {
   const isOwn = (link: string): boolean => isOwnLink(link, { domain, allowedDomains });
   const link = channel === 'sms' ? null : findSignInLink({ text, html }, isOwn);
   const code = findCode(text);
   return code === null && link === null ? null : { code, link };
 }
 
-/** True of a message whose sender or text names the site of a connection. */
-function names({ from, text, html = '' }: Message, { domain }: ConnectionRow): boolean {
+/** True if the sender or the text mentions the site of a connection. */
+function mentionsSite({ from, text, html = '' }: Message, { domain }: ConnectionRow): boolean {
   const [host = domain] = domain.split(':');
   const name = (getDomainWithoutSuffix(host) ?? host).toLowerCase();
   return `${from}\n${text}\n${html}`.toLowerCase().includes(name);

@@ -1,24 +1,22 @@
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import type { Store } from '../store/store.ts';
 import { receiveMessage, type ReceiveDeps } from './receive.ts';
 
-/** Largest mail that is taken, in bytes: a mail with a code is small. */
+/** Mails with codes are small. */
 const MAX_MAIL_BYTES = 1024 * 1024;
-/** Most connections at a time, and how long one may be idle, in milliseconds. */
+/** Limit of concurrent connections. */
 const MAX_CLIENTS = 50;
 const IDLE_MS = 30_000;
 
 /** What {@link startSmtp} needs. */
 export interface SmtpOptions extends ReceiveDeps {
-  store: ReceiveDeps['store'] & { connections: Pick<Store['connections'], 'expectingCodesAt'> };
   port: number;
   host: string;
 }
 
 /**
- * Takes mail for the addresses of connections, and for no other: the code or link in it goes to the login that waits, nothing is kept or
- * passed on. Behind the mail server of the addresses' domain, which says who may send. Rejects when the port is taken.
+ * Starts an SMTP server that accepts mail only for the addresses of connections, and passes codes and links to their logins. Mail is
+ * neither stored nor relayed. Run it behind the domain's mail server, which decides who may send. Rejects if the port is in use.
  */
 export async function startSmtp(options: SmtpOptions): Promise<{ port: number; close(): Promise<void> }> {
   const { store } = options;
@@ -32,37 +30,29 @@ export async function startSmtp(options: SmtpOptions): Promise<{ port: number; c
     logger: false,
     onRcptTo: ({ address }, _session, done) => {
       store.connections.expectingCodesAt(null, 'email', [address.toLowerCase()]).then(
-        ({ length }) => {
-          done(length > 0 ? null : refusal(550, 'No such address'));
-        },
-        () => {
-          done(refusal(451, 'Try again later'));
-        },
+        ({ length }) => done(length > 0 ? null : smtpError(550, 'No such address')),
+        () => done(smtpError(451, 'Try again later')),
       );
     },
     onData: (stream, session, done) => {
       const to = session.envelope.rcptTo.map(({ address }) => address);
-      const pieces: Buffer[] = [];
-      stream.on('data', (piece: Buffer) => {
-        if (!stream.sizeExceeded) pieces.push(piece);
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => {
+        if (!stream.sizeExceeded) chunks.push(chunk);
       });
       stream.on('end', () => {
         if (stream.sizeExceeded) {
-          done(refusal(552, 'The message is too large'));
+          done(smtpError(552, 'The message is too large'));
           return;
         }
-        takeMail(options, to, Buffer.concat(pieces)).then(
-          () => {
-            done();
-          },
-          () => {
-            done(refusal(451, 'Try again later'));
-          },
+        receiveMail(options, to, Buffer.concat(chunks)).then(
+          () => done(),
+          () => done(smtpError(451, 'Try again later')),
         );
       });
     },
   });
-  // A client that breaks off is its own affair.
+  // Ignores clients that disconnect.
   server.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject);
@@ -78,7 +68,7 @@ export async function startSmtp(options: SmtpOptions): Promise<{ port: number; c
   };
 }
 
-async function takeMail(deps: ReceiveDeps, to: string[], raw: Buffer): Promise<void> {
+async function receiveMail(deps: ReceiveDeps, to: string[], raw: Buffer): Promise<void> {
   const mail = await PostalMime.parse(raw);
   const text = mail.text ?? mail.html?.replaceAll(/<style[\s\S]*?<\/style>|<[^>]+>/gi, ' ') ?? '';
   await receiveMessage(deps, null, {
@@ -90,6 +80,6 @@ async function takeMail(deps: ReceiveDeps, to: string[], raw: Buffer): Promise<v
   });
 }
 
-function refusal(responseCode: number, message: string): Error {
+function smtpError(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

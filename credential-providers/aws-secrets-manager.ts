@@ -4,12 +4,12 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { CredentialProviderItem } from '../contract/credential-providers.ts';
 import type { Passkey } from '../contract/passkeys.ts';
-import { ask, baseUrl, noSuchItem, parseJson, refused } from './http.ts';
+import { requestJson, baseUrl, itemNotFound, parseJson, tokenRejected } from './request.ts';
 import { passkeyAdder, secretsOf, textsOf, urlsOf } from './item-fields.ts';
 import type { OpenedItem, ProviderAccount, SecretStore } from './secret-store.ts';
 
 const DEFAULT_REGION = 'us-east-1';
-/** A list is cut here: who has more names paths instead. */
+/** Lists are truncated here; beyond that, credentials need paths. */
 const MAX_ITEMS = 1000;
 const PAGE_SIZE = 100;
 
@@ -29,23 +29,28 @@ const SecretValue = z.object({
   VersionId: z.string().nullish(),
 });
 const Written = z.object({ ARN: z.string() });
-const Refusal = z.object({ __type: z.string() });
-/** The label of a version that is written and not yet the secret's current one. */
-const WRITTEN = 'HOLDFAST_WRITTEN';
+const Rejection = z.object({ __type: z.string() });
+/** The label of a version that is written but not current yet. */
+const PENDING = 'HOLDFAST_WRITTEN';
 const CURRENT = 'AWSCURRENT';
 const Fields = z.record(z.string(), z.unknown());
 
 /**
- * AWS Secrets Manager by its JSON interface, signed with version 4 signatures. Paths are names or ARNs of secrets. A secret
- * is a JSON object of texts, or a password alone; its sites are what its tags `url` or `domain` say.
+ * AWS Secrets Manager, by its JSON API with version 4 signatures. Paths are names or ARNs of secrets. A secret is a JSON object or
+ * a plain password; its sites are in its tags `url` or `domain`.
  */
 export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
   const region = account.region ?? DEFAULT_REGION;
   const base = baseUrl({ address: account.address ?? `https://secretsmanager.${region}.amazonaws.com/` });
   const [accessKeyId, secretAccessKey, ...session] = account.token.split(':');
 
-  const call = <Schema extends z.ZodType>(operation: string, input: object, schema: Schema, refuses = refusal) => {
-    if (accessKeyId === undefined || secretAccessKey === undefined) throw refused();
+  const call = <Schema extends z.ZodType>(
+    operation: string,
+    input: object,
+    schema: Schema,
+    classify = classifyRejection,
+  ) => {
+    if (accessKeyId === undefined || secretAccessKey === undefined) throw tokenRejected();
     const { headers = {}, body } = aws4.sign(
       {
         host: base.host,
@@ -61,8 +66,8 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
     const sent = Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || name.toLowerCase() === 'content-length' ? [] : [[name, String(value)] as const],
     );
-    const question = { method: 'POST', url: base, headers: Object.fromEntries(sent), body: String(body) } as const;
-    return ask(dispatcher, { ...question, refusal: refuses }, schema);
+    const storeRequest = { method: 'POST', url: base, headers: Object.fromEntries(sent), body: String(body) } as const;
+    return requestJson(dispatcher, { ...storeRequest, classifyRejection: classify }, schema);
   };
   const page = (token: string | null, size: number) =>
     call('ListSecrets', { MaxResults: size, ...(token === null ? {} : { NextToken: token }) }, SecretList);
@@ -90,30 +95,30 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
     open: async (id) => {
       const found = await call('GetSecretValue', { SecretId: id }, SecretValue);
       const text = found?.SecretString ?? null;
-      if (found === null || text === null) throw noSuchItem();
+      if (found === null || text === null) throw itemNotFound();
       return read(text, Math.round((found.CreatedDate ?? 0) * 1000), (next) => replace(id, found.VersionId, next));
     },
   };
 
-  /** Writes a version beside the one that was read, and makes it the current one where that one still is. */
+  /** Writes a new version, and makes it current only if the version that was read still is. */
   async function replace(id: string, before: string | null | undefined, text: string): Promise<void> {
-    if (typeof before !== 'string') throw refused();
+    if (typeof before !== 'string') throw tokenRejected();
     const version = randomUUID();
-    const input = { SecretId: id, ClientRequestToken: version, SecretString: text, VersionStages: [WRITTEN] };
-    if ((await call('PutSecretValue', input, Written)) === null) throw noSuchItem();
+    const input = { SecretId: id, ClientRequestToken: version, SecretString: text, VersionStages: [PENDING] };
+    if ((await call('PutSecretValue', input, Written)) === null) throw itemNotFound();
     const move = { SecretId: id, VersionStage: CURRENT, MoveToVersionId: version, RemoveFromVersionId: before };
     const moved = await call('UpdateSecretVersionStage', move, Written, (body) =>
-      typeOf(body).endsWith('InvalidParameterException') ? 'changed' : refusal(body),
+      typeOf(body).endsWith('InvalidParameterException') ? 'changed' : classifyRejection(body),
     );
-    if (moved === null) throw noSuchItem();
+    if (moved === null) throw itemNotFound();
   }
 }
 
 function typeOf(body: unknown): string {
-  return Refusal.safeParse(body).data?.__type ?? '';
+  return Rejection.safeParse(body).data?.__type ?? '';
 }
 
-function refusal(body: unknown): 'missing' | 'busy' | 'changed' | null {
+function classifyRejection(body: unknown): 'missing' | 'busy' | 'changed' | null {
   const type = typeOf(body);
   if (type.endsWith('ResourceNotFoundException')) return 'missing';
   return type.endsWith('ThrottlingException') ? 'busy' : null;
@@ -121,7 +126,7 @@ function refusal(body: unknown): 'missing' | 'busy' | 'changed' | null {
 
 function read(text: string, version: number, replace: (text: string) => Promise<void>): OpenedItem {
   const { data: fields } = Fields.safeParse(parseJson(text));
-  // What is no JSON is the password, the whole of it: nothing else fits beside it.
+  // Anything but JSON is the password.
   if (fields === undefined) return secretsOf({ password: text }, version);
   const secrets = secretsOf(textsOf(fields), version);
   const add = passkeyAdder(fields);

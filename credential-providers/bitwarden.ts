@@ -1,31 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { MAX_PASSKEYS, type Passkey } from '../contract/passkeys.ts';
-import { Fido2Credential, fido2CredentialOf, passkeyOf } from './bitwarden-passkeys.ts';
-import { ask, baseUrl, noSuchItem, refused } from './http.ts';
-import { distinct, holds, passkeysIn, secretsOf } from './item-fields.ts';
+import { MAX_PASSKEYS, Passkey } from '../contract/passkeys.ts';
+import { requestJson, baseUrl, itemNotFound, tokenRejected } from './request.ts';
+import { uniquePasskeys, hasPasskey, passkeysIn, secretsOf } from './item-fields.ts';
 import { ItemChanged, type ItemSecrets, type ProviderAccount, type SecretStore } from './secret-store.ts';
+import { createPrivateKey } from 'node:crypto';
 
-/** The kind of item that holds a login. */
+/** The type of login items. */
 const LOGIN = 1;
-/** The kind of field that shows as dots. */
+/** The type of masked fields. */
 const HIDDEN = 1;
 const NO_FOLDER = 'No Folder';
 
 /**
- * Bitwarden's server takes two revisions of an item that are a second apart for the same, Vaultwarden's two that are almost two seconds
- * apart, in milliseconds. An item that has just been changed is read again after this time: each change that comes later is told apart.
+ * Bitwarden cannot distinguish revisions within one second, Vaultwarden within almost two. An item that was just changed is read
+ * again after this time (milliseconds), so that any later change is detected.
  */
 const SAME_REVISION_MS = 2500;
-/** An item that was last changed longer ago than this needs no second look, however wrong a clock is, in milliseconds. */
+/** An item that was last changed longer ago than this (milliseconds) need not be read again, whatever the clock skew. */
 const SETTLED_AFTER_MS = 60_000;
-/** How often an item is read that changes all the time. */
-const READINGS = 3;
+/** Read attempts for an item that keeps changing. */
+const MAX_READS = 3;
+
+/** A passkey in Bitwarden's format. Its id is a UUID, or `b64.` and base64url for an imported one. Loose, like the item. */
+const Fido2Credential = z.looseObject({
+  credentialId: z.string(),
+  keyValue: z.string(),
+  rpId: z.string(),
+  userHandle: z.string().nullish(),
+  userName: z.string().nullish(),
+  userDisplayName: z.string().nullish(),
+  counter: z.union([z.string(), z.number()]),
+});
+type Fido2Credential = z.infer<typeof Fido2Credential>;
+
+const FOREIGN_ID_PREFIX = 'b64.';
 
 const ListOf = <Entry extends z.ZodType>(entry: Entry) => z.object({ data: z.object({ data: z.array(entry) }) });
 const Folder = z.object({ id: z.string().nullable(), name: z.string() });
-/** Loose, for it is sent back whole when a passkey is added. */
+/** Loose, because the whole item is sent back when a passkey is added. */
 const Item = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -48,32 +62,36 @@ type Item = z.infer<typeof Item>;
 
 const OneItem = z.object({ data: Item });
 const Synced = z.object({ success: z.literal(true) });
-const Refusal = z.object({ message: z.string() });
+const Rejection = z.object({ message: z.string() });
 
 /**
- * Bitwarden (and Vaultwarden) by `bw serve`, whose vault is unlocked. Paths are a folder and an item joined by a slash, or
- * the item alone. `bw serve` knows no token of its own: what is given goes as a bearer token to whatever guards it.
+ * Bitwarden and Vaultwarden, by `bw serve` with an unlocked vault. Paths are `folder/item` or just the item. `bw serve` has no
+ * token of its own: the configured one is sent as a bearer token to the proxy in front of it.
  *
- * An item is written whole, with the `revisionDate` that it was read with. `bw serve` hands that on to the server, which refuses an item
- * that has been changed since; what it holds itself may be old, so that it is told to `sync` before.
+ * Items are written whole, with the `revisionDate` they were read with, so that the server rejects an item that has been changed
+ * since. `bw serve` may have stale data, so it is told to `sync` first.
  */
 export function createBitwarden(account: ProviderAccount, dispatcher: Dispatcher, clock: () => number): SecretStore {
   const headers = { authorization: `Bearer ${account.token}`, accept: 'application/json' };
   const get = <Schema extends z.ZodType>(path: string, schema: Schema) =>
-    ask(dispatcher, { url: new URL(path, baseUrl(account)), headers, refusal }, schema);
+    requestJson(dispatcher, { url: new URL(path, baseUrl(account)), headers, classifyRejection }, schema);
 
   const read = async (id: string): Promise<Item> => {
     const found = await get(`object/item/${encodeURIComponent(id)}`, OneItem);
-    if (found === null) throw noSuchItem();
+    if (found === null) throw itemNotFound();
     return found.data;
   };
   const sync = () =>
-    ask(dispatcher, { method: 'POST', url: new URL('sync', baseUrl(account)), headers, refusal: () => 'busy' }, Synced);
-  /** The item as the server has it, read so long after its last change that the server tells the next one apart. */
+    requestJson(
+      dispatcher,
+      { method: 'POST', url: new URL('sync', baseUrl(account)), headers, classifyRejection: () => 'busy' },
+      Synced,
+    );
+  /** Reads an item from the server long enough after its last change for the next change to be detected. */
   const readSettled = async (id: string): Promise<Item> => {
     let before: Item | null = null;
-    for (let reading = 0; reading < READINGS; reading += 1) {
-      if (reading > 0) await sleep(SAME_REVISION_MS);
+    for (let attempt = 0; attempt < MAX_READS; attempt += 1) {
+      if (attempt > 0) await sleep(SAME_REVISION_MS);
       await sync();
       const item = await read(id);
       if (isSettled(item, clock()) || item.revisionDate === before?.revisionDate) return item;
@@ -85,21 +103,21 @@ export function createBitwarden(account: ProviderAccount, dispatcher: Dispatcher
     const url = new URL(`object/item/${encodeURIComponent(item.id)}`, baseUrl(account));
     const content = { 'content-type': 'application/json' };
     const body = JSON.stringify(item);
-    const written = await ask(
+    const written = await requestJson(
       dispatcher,
-      { method: 'PUT', url, headers: { ...headers, ...content }, body, refusal },
+      { method: 'PUT', url, headers: { ...headers, ...content }, body, classifyRejection },
       OneItem,
     );
-    if (written === null) throw noSuchItem();
+    if (written === null) throw itemNotFound();
     return written.data;
   };
   const addPasskey = async (id: string, passkey: Passkey): Promise<void> => {
     const item = await readSettled(id);
-    if (holds(secretsIn(item), passkey)) return;
-    if (!takesPasskeys(item)) throw refused();
+    if (hasPasskey(secretsIn(item), passkey)) return;
+    if (!takesPasskeys(item)) throw tokenRejected();
     const written = await write(withPasskey(item, passkey, new Date(clock())));
-    // An answer without it is no proof that it was written: it is read again, and written where it is not there.
-    if (!holds(secretsIn(written), passkey)) throw new ItemChanged();
+    // Without the passkey in the response, the caller must check and write again.
+    if (!hasPasskey(secretsIn(written), passkey)) throw new ItemChanged();
   };
 
   const folders = async () => {
@@ -146,12 +164,12 @@ function secretsIn({ login, fields, revisionDate }: Item): ItemSecrets {
   const version = Date.parse(revisionDate ?? '') || 0;
   const secrets = secretsOf({ ...values, ...Object.fromEntries(named) }, version, urls);
   const passkeys = (login?.fido2Credentials ?? []).flatMap((each) => passkeyOf(each) ?? []);
-  return { ...secrets, passkeys: distinct([...passkeysIn(named), ...passkeys]) };
+  return { ...secrets, passkeys: uniquePasskeys([...passkeysIn(named), ...passkeys]) };
 }
 
 /**
- * False for what is no login or lies in the bin, for one whose revision is not told, and for a `bw` that is too old to know passkeys: it
- * would write the item without those that it has.
+ * False for anything but a login, for an item in the trash or without a revision, and for a `bw` that is too old to know passkeys: it
+ * would drop the existing ones.
  */
 function takesPasskeys(item: Item): boolean {
   const { type, login, revisionDate, deletedDate } = item;
@@ -160,7 +178,7 @@ function takesPasskeys(item: Item): boolean {
   return isWritable && knowsPasskeys && secretsIn(item).passkeys.length < MAX_PASSKEYS;
 }
 
-/** The item with one passkey more: where its apps have them, or in a field of ours where they cannot sign with its key. */
+/** Adds a passkey to an item: as a Bitwarden passkey, or in a custom field if Bitwarden does not support its key type. */
 function withPasskey(item: Item, passkey: Passkey, now: Date): Item {
   const made = fido2CredentialOf(passkey, now);
   if (made !== null)
@@ -173,9 +191,48 @@ function isSettled({ revisionDate }: Item, now: number): boolean {
   return Math.abs(now - Date.parse(revisionDate ?? '')) > SETTLED_AFTER_MS;
 }
 
-/** `bw serve` answers 400 for whatever it does not do, in its own words and in those of the server. */
-function refusal(body: unknown): 'missing' | 'changed' | null {
-  const message = Refusal.safeParse(body).data?.message ?? '';
+/** `bw serve` responds with 400 to every failure, with its own message or the server's. */
+function classifyRejection(body: unknown): 'missing' | 'changed' | null {
+  const message = Rejection.safeParse(body).data?.message ?? '';
   if (/out of date/i.test(message)) return 'changed';
   return /^not found/i.test(message) ? 'missing' : null;
+}
+
+/** Converts a Bitwarden passkey; null for an unsupported key type or a missing user. */
+function passkeyOf(found: Fido2Credential): Passkey | null {
+  const { credentialId: id, userName, userDisplayName } = found;
+  const passkey = Passkey.safeParse({
+    rp_id: found.rpId,
+    credential_id: id.startsWith(FOREIGN_ID_PREFIX)
+      ? id.slice(FOREIGN_ID_PREFIX.length)
+      : Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
+    user_handle: found.userHandle,
+    private_key: found.keyValue,
+    sign_count: Number(found.counter),
+    ...(typeof userName === 'string' ? { user_name: userName } : {}),
+    ...(typeof userDisplayName === 'string' ? { user_display_name: userDisplayName } : {}),
+  });
+  return passkey.success ? passkey.data : null;
+}
+
+/** Converts a passkey to Bitwarden's format; null unless its key is P-256, the only type that Bitwarden supports. */
+function fido2CredentialOf(passkey: Passkey, createdAt: Date): Fido2Credential | null {
+  const der = Buffer.from(passkey.private_key, 'base64url');
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return null;
+  return {
+    credentialId: `${FOREIGN_ID_PREFIX}${passkey.credential_id}`,
+    keyType: 'public-key',
+    keyAlgorithm: 'ECDSA',
+    keyCurve: 'P-256',
+    keyValue: passkey.private_key,
+    rpId: passkey.rp_id,
+    rpName: passkey.rp_id,
+    userHandle: passkey.user_handle,
+    userName: passkey.user_name ?? null,
+    userDisplayName: passkey.user_display_name ?? null,
+    counter: String(passkey.sign_count),
+    discoverable: 'true',
+    creationDate: createdAt.toISOString(),
+  };
 }

@@ -9,7 +9,7 @@ import { createGuardedDispatcher } from '../egress/guard.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import { createAwsSecretsManager } from './aws-secrets-manager.ts';
 import { createBitwarden } from './bitwarden.ts';
-import { noSuchItem } from './http.ts';
+import { itemNotFound } from './request.ts';
 import { siteAddress } from './item-fields.ts';
 import { createOnePassword } from './onepassword.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from './secret-store.ts';
 import { createVault } from './vault.ts';
 
-/** A provider of an organization as the store opens it. `updatedAt` tells whether what is remembered still counts. */
+/** A provider of an organization, decrypted. A new `updatedAt` invalidates cached items. */
 export interface OpenedProvider extends ProviderAccount {
   id: string;
   enabled: boolean;
@@ -31,7 +31,7 @@ export interface OpenedProvider extends ProviderAccount {
 
 /** What {@link createExternalCredentials} needs. */
 export interface ExternalCredentialsDeps {
-  /** The provider of that id or name, opened; null when there is none. */
+  /** The provider with this id or name, decrypted, or null. */
   providers: { open(organizationId: string, idOrName: string): Promise<OpenedProvider | null> };
   /** Which addresses may be connected to. */
   egress: EgressPolicy;
@@ -41,13 +41,13 @@ export interface ExternalCredentialsDeps {
 /** The `{provider, …}` forms of a CredentialReference (interface.md). */
 export type ExternalReference = Pick<CredentialReference, 'provider' | 'path' | 'auto'>;
 
-/** Which connection asks for an external credential. */
+/** The connection that uses an external credential. */
 export interface ExternalTarget {
   organizationId: string;
   domain: string;
 }
 
-/** An item as a login sees it before anything is used. `sites` is empty where the item names none. */
+/** An item without its secrets. `sites` is empty if the item names none. */
 export interface FoundItem {
   facts: CredentialFacts;
   sites: string[];
@@ -55,23 +55,23 @@ export interface FoundItem {
 }
 
 /**
- * Credentials in external secret stores. What leads to an item and which values it has is remembered in this process for the
- * provider's `cache_ttl_seconds`; values are fetched whenever they are used and never kept. All operations may be retried;
- * they throw {@link SecretStoreError}.
+ * Credentials in external secret stores. Item lists and field names are cached in this process for the provider's
+ * `cache_ttl_seconds`; values are fetched on every use and never cached. All operations may be retried and throw
+ * {@link SecretStoreError}.
  */
 export interface ExternalCredentials {
-  /** What the item of a reference can answer (names of its values, no value), and the addresses it says it is for. */
+  /** Resolves a reference to an item: the names of its values, and its sites. */
   find(target: ExternalTarget, reference: ExternalReference): Promise<FoundItem>;
-  /** The secrets of the item that `find` has named. For the activity that uses them. */
+  /** The secrets of an item returned by `find`, only for the activity that uses them. */
   open(target: ExternalTarget, credentialId: string): Promise<ItemSecrets>;
   /**
-   * Writes new passkeys to the item that `find` has named, beside all that is in it; those that it has already are left. An item that
-   * somebody else changes meanwhile is read and written once more. Throws for one that takes none (`takesPasskeys`).
+   * Adds new passkeys to an item returned by `find`. Retries once if the item is changed concurrently. Throws if the item takes no
+   * passkeys (see `takesPasskeys`).
    */
   addPasskeys(target: ExternalTarget, credentialId: string, passkeys: readonly Passkey[]): Promise<void>;
-  /** Tries a provider's token. */
+  /** Tests a provider's token. */
   test(organizationId: string, providerId: string): Promise<CredentialProviderTest>;
-  /** What a provider's token reaches. */
+  /** The items that a provider's token can access. */
   items(organizationId: string, providerId: string): Promise<CredentialProviderItem[]>;
 }
 
@@ -79,8 +79,8 @@ export interface ExternalCredentials {
 export function createExternalCredentials(deps: ExternalCredentialsDeps): ExternalCredentials {
   const { clock = Date.now } = deps;
   const dispatcher = createGuardedDispatcher(deps.egress);
-  const items = createMemory<CredentialProviderItem[]>(clock);
-  const found = createMemory<FoundItem>(clock);
+  const items = createCache<CredentialProviderItem[]>(clock);
+  const found = createCache<FoundItem>(clock);
 
   const provider = async (organizationId: string, idOrName: string): Promise<OpenedProvider> => {
     const found = await deps.providers.open(organizationId, idOrName);
@@ -89,18 +89,18 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
   };
   const storeOf = (account: OpenedProvider): SecretStore => createSecretStore(account, dispatcher, clock);
 
-  const itemsOf = (account: OpenedProvider) => items.recall(account, '', () => storeOf(account).items());
+  const itemsOf = (account: OpenedProvider) => items.getOrFetch(account, '', () => storeOf(account).items());
   const itemIdOf = async (account: OpenedProvider, domain: string, { path }: ExternalReference): Promise<string> => {
-    if (path === undefined) return theOne(itemsFor(await itemsOf(account), domain)).id;
-    return storeOf(account).idOf(path) ?? theOne(itemsAt(await itemsOf(account), path)).id;
+    if (path === undefined) return singleItem(itemsFor(await itemsOf(account), domain)).id;
+    return storeOf(account).idOf(path) ?? singleItem(itemsAt(await itemsOf(account), path)).id;
   };
 
-  const placeOf = async (target: ExternalTarget, credentialId: string) => {
+  const locate = async (target: ExternalTarget, credentialId: string) => {
     const at = credentialId.indexOf('/');
     const account = await provider(target.organizationId, credentialId.slice(0, at));
     return { account, itemId: credentialId.slice(at + 1) };
   };
-  const add = async (account: OpenedProvider, itemId: string, passkey: Passkey): Promise<void> => {
+  const addOnce = async (account: OpenedProvider, itemId: string, passkey: Passkey): Promise<void> => {
     const { addPasskey } = await storeOf(account).open(itemId);
     if (addPasskey === undefined) throw new SecretStoreError('credential_provider_refused');
     await addPasskey(passkey);
@@ -110,7 +110,7 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
     find: async (target, reference) => {
       const account = await provider(target.organizationId, reference.provider ?? '');
       const itemId = await itemIdOf(account, target.domain, reference);
-      return await found.recall(account, itemId, async () => {
+      return await found.getOrFetch(account, itemId, async () => {
         const { values, totpSecret, sites, passkeys, addPasskey, ...rest } = await storeOf(account).open(itemId);
         const id = `${account.id}/${itemId}`;
         const facts = {
@@ -128,19 +128,19 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
       });
     },
     open: async (target, credentialId) => {
-      const { account, itemId } = await placeOf(target, credentialId);
+      const { account, itemId } = await locate(target, credentialId);
       const { addPasskey: _addPasskey, ...secrets } = await storeOf(account).open(itemId);
       return secrets;
     },
     addPasskeys: async (target, credentialId, passkeys) => {
-      const { account, itemId } = await placeOf(target, credentialId);
+      const { account, itemId } = await locate(target, credentialId);
       for (const passkey of passkeys) {
-        await add(account, itemId, passkey).catch(async (error: unknown) => {
+        await addOnce(account, itemId, passkey).catch(async (error: unknown) => {
           if (!(error instanceof ItemChanged)) throw error;
-          await add(account, itemId, passkey);
+          await addOnce(account, itemId, passkey);
         });
       }
-      found.forget(account, itemId);
+      found.delete(account, itemId);
     },
     test: async (organizationId, providerId) => {
       try {
@@ -155,28 +155,28 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
   };
 }
 
-/** Keeps what was found for as long as its provider says, and no longer than the provider stays as it is. Failures are not kept. */
-function createMemory<Value>(clock: () => number) {
-  const remembered = new Map<string, { until: number; value: Value }>();
+/** Caches values for the provider's TTL, until the provider is updated. Failures are not cached. */
+function createCache<Value>(clock: () => number) {
+  const entries = new Map<string, { until: number; value: Value }>();
   const keyOf = (account: OpenedProvider, name: string): string =>
     [account.id, account.updatedAt.getTime(), name].join('\n');
   return {
-    forget: (account: OpenedProvider, name: string): void => {
-      remembered.delete(keyOf(account, name));
+    delete: (account: OpenedProvider, name: string): void => {
+      entries.delete(keyOf(account, name));
     },
-    recall: async (account: OpenedProvider, name: string, find: () => Promise<Value>): Promise<Value> => {
+    getOrFetch: async (account: OpenedProvider, name: string, find: () => Promise<Value>): Promise<Value> => {
       const key = keyOf(account, name);
-      const known = remembered.get(key);
+      const known = entries.get(key);
       if (known !== undefined && known.until > clock()) return known.value;
       const value = await find();
-      for (const [other, { until }] of remembered) if (until <= clock()) remembered.delete(other);
-      remembered.set(key, { until: clock() + account.cacheTtlSeconds * 1000, value });
+      for (const [other, { until }] of entries) if (until <= clock()) entries.delete(other);
+      entries.set(key, { until: clock() + account.cacheTtlSeconds * 1000, value });
       return value;
     },
   };
 }
 
-/** Whether the credential of that id lies in an external secret store: ids of stored ones hold no slash. */
+/** True for the id of a credential in an external secret store: ids of stored ones contain no slash. */
 export function isExternalId(credentialId: string): boolean {
   return credentialId.includes('/');
 }
@@ -196,13 +196,13 @@ function createSecretStore(account: ProviderAccount, dispatcher: Dispatcher, clo
   }
 }
 
-/** The items that a path means: by path or id, else by title alone. */
+/** The items at a path: by path or id, else by title. */
 function itemsAt(items: readonly CredentialProviderItem[], path: string): CredentialProviderItem[] {
   const exact = items.filter((item) => item.path === path || item.id === path);
   return exact.length > 0 ? exact : items.filter(({ title }) => title === path);
 }
 
-/** The items made for a domain: those for its very host first, else those for the site that it is part of. */
+/** The items for a domain: those for the exact host, else those for its site. */
 function itemsFor(items: readonly CredentialProviderItem[], domain: string): CredentialProviderItem[] {
   const host = hostOf(domain);
   const exact = items.filter(({ urls }) => urls.some((url) => hostOf(url) === host));
@@ -212,15 +212,15 @@ function itemsFor(items: readonly CredentialProviderItem[], domain: string): Cre
   return items.filter(({ urls }) => urls.some((url) => getDomain(hostOf(url), { allowPrivateDomains: true }) === site));
 }
 
-/** Host of an address or of a bare domain, without `www.`, with its port. */
+/** Host and port of a URL or domain, without `www.`. */
 function hostOf(address: string): string {
   const url = siteAddress(address);
   return url === null ? '' : new URL(url).host.replace(/^www\./, '');
 }
 
-function theOne(items: readonly CredentialProviderItem[]): CredentialProviderItem {
+function singleItem(items: readonly CredentialProviderItem[]): CredentialProviderItem {
   const [item, other] = items;
-  if (item === undefined) throw noSuchItem();
+  if (item === undefined) throw itemNotFound();
   if (other !== undefined) throw new SecretStoreError('credential_item_ambiguous');
   return item;
 }

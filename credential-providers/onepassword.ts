@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { MAX_PASSKEYS, type Passkey } from '../contract/passkeys.ts';
-import { ask, baseUrl, noSuchItem, refused } from './http.ts';
-import { distinct, holds, passkeysIn, secretsOf } from './item-fields.ts';
+import { requestJson, baseUrl, itemNotFound, tokenRejected } from './request.ts';
+import { uniquePasskeys, hasPasskey, passkeysIn, secretsOf } from './item-fields.ts';
 import { ItemChanged, type ItemSecrets, type ProviderAccount, type SecretStore } from './secret-store.ts';
 
-/** Categories of items that a login can be filled from. */
+/** Categories of items that can fill a login. */
 const CATEGORIES = new Set(['LOGIN', 'PASSWORD']);
 
 const Vaults = z.array(z.object({ id: z.string(), name: z.string() }));
@@ -26,19 +26,18 @@ const Item = z.object({
 });
 
 /**
- * 1Password by a Connect server (its REST interface, version 1). Paths are a vault and an item, by title or id, joined by a
- * slash. A new passkey is a field of its own that is added: whatever somebody else changes in the item meanwhile stays as they
- * have it, passkeys that others add too, so that nothing has to be held against a version.
+ * 1Password, by the REST API (version 1) of a Connect server. Paths are `vault/item`, by title or id. A new passkey is added as a
+ * field of its own, so that concurrent changes are kept and no version check is needed.
  */
 export function createOnePassword(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
   const headers = { authorization: `Bearer ${account.token}`, accept: 'application/json' };
   const get = <Schema extends z.ZodType>(path: string, schema: Schema) =>
-    ask(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
+    requestJson(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
   const patch = (path: string, changes: readonly object[]) => {
     const url = new URL(`v1/${path}`, baseUrl(account));
     const content = { 'content-type': 'application/json' };
     const body = JSON.stringify(changes);
-    return ask(dispatcher, { method: 'PATCH', url, headers: { ...headers, ...content }, body }, Item);
+    return requestJson(dispatcher, { method: 'PATCH', url, headers: { ...headers, ...content }, body }, Item);
   };
 
   const vaults = async () => (await get('vaults', Vaults)) ?? [];
@@ -48,8 +47,8 @@ export function createOnePassword(account: ProviderAccount, dispatcher: Dispatch
       const lists = await Promise.all(
         (await vaults()).map(async (vault) => {
           const items = await get(`vaults/${encodeURIComponent(vault.id)}/items`, Items);
-          // A vault that the token names and cannot read is a token that lacks a right.
-          if (items === null) throw refused();
+          // The token can list this vault but lacks permission to read it.
+          if (items === null) throw tokenRejected();
           return items
             .filter(({ category }) => CATEGORIES.has(category))
             .map(({ id, title, urls = [] }) => ({
@@ -69,15 +68,15 @@ export function createOnePassword(account: ProviderAccount, dispatcher: Dispatch
       const [vault = '', item = ''] = id.split('/').map(encodeURIComponent);
       const place = `vaults/${vault}/items/${item}`;
       const found = await get(place, Item);
-      if (found === null) throw noSuchItem();
+      if (found === null) throw itemNotFound();
       const secrets = read(found);
       if (secrets.passkeys.length >= MAX_PASSKEYS) return secrets;
       const addPasskey = async (passkey: Passkey): Promise<void> => {
-        if (holds(secrets, passkey)) return;
+        if (hasPasskey(secrets, passkey)) return;
         const written = await patch(place, [{ op: 'add', path: '/fields', value: fieldOf(passkey) }]);
-        if (written === null) throw noSuchItem();
-        // An answer without it is no proof that it was written: it is read again, and written where it is not there.
-        if (!holds(read(written), passkey)) throw new ItemChanged();
+        if (written === null) throw itemNotFound();
+        // Without the passkey in the response, the caller must check and write again.
+        if (!hasPasskey(read(written), passkey)) throw new ItemChanged();
       };
       return { ...secrets, addPasskey };
     },
@@ -88,15 +87,15 @@ function read({ fields, version, urls }: z.infer<typeof Item>): ItemSecrets {
   const named = fields.map((field) => [nameOf(field), field.value ?? ''] as const);
   const sites = urls.map(({ href }) => href);
   const secrets = secretsOf(Object.fromEntries(named.filter(([name]) => name !== '')), version, sites);
-  return { ...secrets, passkeys: distinct(passkeysIn(named)) };
+  return { ...secrets, passkeys: uniquePasskeys(passkeysIn(named)) };
 }
 
-/** A field that shows as dots, as passwords do. */
+/** A field that is masked like a password. */
 function fieldOf(passkey: Passkey) {
   return { label: 'passkey', type: 'CONCEALED', value: JSON.stringify(passkey) };
 }
 
-/** What a field is for, in the name that items elsewhere have for it; empty for notes and what has no name. */
+/** The common name for a field's purpose, else its label; empty for notes. */
 function nameOf({ type, purpose, label = '' }: z.infer<typeof Field>): string {
   if (purpose === 'USERNAME') return 'username';
   if (purpose === 'PASSWORD') return 'password';

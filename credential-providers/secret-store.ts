@@ -2,7 +2,7 @@ import { CREDENTIAL_PROVIDER_MESSAGES, type CredentialProviderFault } from '../c
 import type { CredentialProviderItem, CredentialProviderType } from '../contract/credential-providers.ts';
 import type { Passkey } from '../contract/passkeys.ts';
 
-/** A provider with its token. Never log, never answer. */
+/** A provider with its token. Never log or return it. */
 export interface ProviderAccount {
   type: CredentialProviderType;
   token: string;
@@ -12,42 +12,42 @@ export interface ProviderAccount {
   region: string | null;
 }
 
-/** The secrets of one item. For the activity that uses them alone; never log, never keep. */
+/** The secrets of one item, only for the activity that uses them. Never log or store them. */
 export interface ItemSecrets {
-  /** By the names that stored credentials use: `username`, `email`, `password`, others as the item names them. */
+  /** Keyed as in stored credentials (`username`, `email`, `password`), others by the item's own field names. */
   values: Record<string, string>;
   totpSecret: string | null;
   passkeys: Passkey[];
-  /** The identity provider that the item signs in through, where it says so. */
+  /** The identity provider that the item signs in with, if it names one. */
   ssoProvider: string | null;
-  /** Addresses of the sites that the item says it is for; empty where it says nothing. */
+  /** URLs of the sites that the item is for; empty if it names none. */
   sites: string[];
   /** Grows with each change of the item. */
   version: number;
 }
 
-/** One that a new passkey can be written to, and how. */
+/** An item that a new passkey may be added to. */
 export interface OpenedItem extends ItemSecrets {
   /**
-   * Writes the item with one passkey more and all else as it was when it was read; not at all where it has that passkey. Throws
-   * {@link ItemChanged} for an item that has changed since. Absent where the store or the form of the item does not take it.
+   * Adds a passkey and leaves the rest of the item unchanged; does nothing if the item already has the passkey. Throws
+   * {@link ItemChanged} if the item has changed since it was read. Absent if the store or the item's format cannot hold passkeys.
    */
   addPasskey?: (passkey: Passkey) => Promise<void>;
 }
 
-/** One kind of external secret store, behind which all are alike. All operations may be retried; they throw {@link SecretStoreError}. */
+/** The common interface of external secret stores. All operations may be retried and throw {@link SecretStoreError}. */
 export interface SecretStore {
-  /** The vaults that the token reaches. Asks the store each time: what proves a token. */
+  /** The vaults that the token can access. Never cached, so that it verifies the token. */
   vaults(): Promise<{ id: string; name: string }[]>;
-  /** What can be attached to a connection. */
+  /** The items that can be attached to a connection. */
   items(): Promise<CredentialProviderItem[]>;
-  /** The id of the item at `path`, where the store needs no list to tell; else null. */
+  /** The id of the item at `path`, or null if the store must list its items to know. */
   idOf(path: string): string | null;
   /** Reads one item, by its id. */
   open(id: string): Promise<OpenedItem>;
 }
 
-/** An external secret store failed. Its message is ours: nothing that the store has said stands in it. */
+/** An external secret store failed. The message never contains anything from the store's response. */
 export class SecretStoreError extends Error {
   readonly code: CredentialProviderFault;
 
@@ -58,13 +58,10 @@ export class SecretStoreError extends Error {
   }
 }
 
-/** Somebody else has changed the item between its reading and its writing: nothing was written, it is to be read again. */
+/** The item was changed between read and write. Nothing was written; read the item again. */
 export class ItemChanged extends SecretStoreError {
   constructor() {
-    super(
-      'credential_provider_unavailable',
-      'Somebody else changes the item of the credential provider at the same time; try again',
-    );
+    super('credential_provider_unavailable', "The credential provider's item was changed at the same time; try again");
     this.name = 'ItemChanged';
   }
 }

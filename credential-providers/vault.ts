@@ -2,22 +2,22 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { CredentialProviderItem } from '../contract/credential-providers.ts';
 import type { Passkey } from '../contract/passkeys.ts';
-import { ask, baseUrl, noSuchItem, refused } from './http.ts';
+import { requestJson, baseUrl, itemNotFound, tokenRejected } from './request.ts';
 import { passkeyAdder, secretsOf, textsOf, urlsOf } from './item-fields.ts';
 import type { ProviderAccount, SecretStore } from './secret-store.ts';
 
-/** Where Vault and OpenBao mount their first KV engine. */
+/** The default KV mount of Vault and OpenBao. */
 const DEFAULT_MOUNT = 'secret';
-/** A list is cut here: who has more names paths instead. */
+/** Lists are truncated here; beyond that, credentials need paths. */
 const MAX_ITEMS = 1000;
-/** Secrets whose addresses are read side by side. */
+/** Secrets whose URLs are read concurrently. */
 const PARALLEL = 8;
 
 const Anything = z.object({});
 const Keys = z.object({ data: z.object({ keys: z.array(z.string()) }) });
 const Metadata = z.object({ data: z.object({ custom_metadata: z.record(z.string(), z.string()).nullish() }) });
 const Written = z.object({ data: z.object({ version: z.int() }) });
-const Refusal = z.object({ errors: z.array(z.string()) });
+const Rejection = z.object({ errors: z.array(z.string()) });
 const Secret = z.object({
   data: z.object({
     data: z.record(z.string(), z.unknown()).nullable(),
@@ -26,8 +26,8 @@ const Secret = z.object({
 });
 
 /**
- * HashiCorp Vault and OpenBao, KV version 2. Paths are those within the mount (with or without its name in front). An item's
- * sites are what `url` or `domain` say in its custom metadata, else in the secret itself.
+ * HashiCorp Vault and OpenBao, KV version 2. Paths are relative to the mount, with or without its name as prefix. An item's sites are
+ * in `url` or `domain` of its custom metadata, else of the secret itself.
  */
 export function createVault(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
   const mount = (account.mount ?? DEFAULT_MOUNT).replaceAll(/^\/+|\/+$/g, '');
@@ -36,36 +36,36 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
     ...(account.namespace === null ? {} : { 'x-vault-namespace': account.namespace }),
   };
   const get = <Schema extends z.ZodType>(path: string, schema: Schema) =>
-    ask(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
+    requestJson(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
   const read = async (id: string) => {
     const found = await get(`${mount}/data/${encodePath(id)}`, Secret);
     const { data = null, metadata } = found?.data ?? {};
     return data === null || metadata === undefined ? null : { data, texts: textsOf(data), metadata };
   };
 
-  /** Changes these fields of a secret, where it is still at `version`; the others are not sent at all. */
+  /** Patches fields of a secret if it is still at `version`. */
   const patch = async (id: string, version: number, data: Record<string, unknown>): Promise<void> => {
-    const written = await ask(
+    const written = await requestJson(
       dispatcher,
       {
         method: 'PATCH',
         url: new URL(`v1/${mount}/data/${encodePath(id)}`, baseUrl(account)),
         headers: { ...headers, 'content-type': 'application/merge-patch+json' },
         body: JSON.stringify({ options: { cas: version }, data }),
-        refusal,
+        classifyRejection,
       },
       Written,
     );
-    if (written === null) throw noSuchItem();
+    if (written === null) throw itemNotFound();
   };
 
   /** Paths below a folder (which ends with a slash, or is empty). */
-  const pathsBelow = async (folder: string, room: number): Promise<string[]> => {
+  const pathsBelow = async (folder: string, limit: number): Promise<string[]> => {
     const listed = await get(`${mount}/metadata/${encodePath(folder)}?list=true`, Keys);
     const paths: string[] = [];
     for (const key of listed?.data.keys ?? []) {
-      if (paths.length >= room) break;
-      if (key.endsWith('/')) paths.push(...(await pathsBelow(`${folder}${key}`, room - paths.length)));
+      if (paths.length >= limit) break;
+      if (key.endsWith('/')) paths.push(...(await pathsBelow(`${folder}${key}`, limit - paths.length)));
       else paths.push(`${folder}${key}`);
     }
     return paths;
@@ -79,7 +79,7 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
 
   return {
     vaults: async () => {
-      if ((await get('auth/token/lookup-self', Anything)) === null) throw refused();
+      if ((await get('auth/token/lookup-self', Anything)) === null) throw tokenRejected();
       return [{ id: mount, name: mount }];
     },
     items: async () => {
@@ -104,7 +104,7 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
     },
     open: async (id) => {
       const found = await read(id);
-      if (found === null) throw noSuchItem();
+      if (found === null) throw itemNotFound();
       const noted = urlsOf(found.metadata.custom_metadata ?? {});
       const { data, texts, metadata } = found;
       const secrets = secretsOf(texts, metadata.version, [...noted, ...urlsOf(texts)]);
@@ -119,8 +119,8 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
   };
 }
 
-function refusal(body: unknown): 'changed' | null {
-  const errors = Refusal.safeParse(body).data?.errors ?? [];
+function classifyRejection(body: unknown): 'changed' | null {
+  const errors = Rejection.safeParse(body).data?.errors ?? [];
   return errors.some((error) => error.startsWith('check-and-set parameter did not match')) ? 'changed' : null;
 }
 

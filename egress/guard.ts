@@ -2,51 +2,47 @@ import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { invalidField, type HoldfastError } from '../contract/errors.ts';
-import { pinnedLookup } from './lookup.ts';
+import { pinnedLookup, type Resolver, resolveChecked, systemResolver } from './resolve.ts';
 import type { EgressPolicy } from './policy.ts';
 import { canonicalHost, forbiddenRange, isListedHost } from './policy.ts';
-import type { Resolver } from './resolve.ts';
-import { resolveChecked, systemResolver } from './resolve.ts';
 
-/** How {@link checkUserUrl} judges. */
-export interface UserUrlRules {
+/** The rules for {@link checkUserUrl}. */
+interface UserUrlRules {
   policy: EgressPolicy;
-  /** Name of the field that the URL came in, for the message. */
+  /** The field that contained the URL, for error messages. */
   field: string;
-  /** True when plain http is only for hosts that the operator listed. */
+  /** Whether plain http is only allowed for hosts on the operator's list. */
   httpsOnly?: boolean;
 }
 
 /**
- * Reads a URL that a user gave: http or https, no user name or password in it, host normalized as browsers do it, and
- * not a forbidden address. Names are not resolved here: that happens where the connection is made. Throws
- * `invalid_input` naming the field.
+ * Parses a user-supplied URL: http or https, without credentials, not to a forbidden address. Names are resolved only when the
+ * connection is made. Throws `invalid_input` naming the field.
  */
 export function checkUserUrl(text: string, rules: UserUrlRules): URL {
   const refuse = (why: string): HoldfastError => invalidField(rules.field, why, 'invalid_url');
   if (!URL.canParse(text)) throw refuse('must be an absolute http or https URL');
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('only http and https URLs are allowed');
-  if (url.username !== '' || url.password !== '') throw refuse('a URL must not carry a user name or password');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('must be an http or https URL');
+  if (url.username !== '' || url.password !== '') throw refuse('must not contain a user name or password');
   const host = canonicalHost(url.hostname);
   const listed = isListedHost(rules.policy, host, portOf(url));
   if (rules.httpsOnly === true && url.protocol === 'http:' && !listed) throw refuse('must use https');
   if (!listed && isIP(host) !== 0 && forbiddenRange(host) !== null) {
-    throw refuse('addresses that are not public are refused unless their host is listed');
+    throw refuse('the address is not public; use a public one, or have the operator allow the host');
   }
   return url;
 }
 
-/** Port of a URL, the scheme's default included. */
+/** The port of a URL, or its scheme's default. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }
 
 /**
- * An undici dispatcher whose every connection is resolved once, checked and made to a checked address. Pass it to
- * `fetch` or `request`; each redirect opens its own connection and is checked again. A refused destination rejects with
- * `EgressRefusedError` (as the `cause` of fetch's TypeError).
+ * An undici dispatcher that resolves each connection's host once and connects only to a checked address. Redirects open a new
+ * connection and are checked again. A refused destination rejects with `EgressRefusedError` (for fetch, as the `cause`).
  */
 export function createGuardedDispatcher(policy: EgressPolicy, resolver: Resolver = systemResolver): Dispatcher {
   return new Agent({

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** A host that an operator has allowed although its address is private. */
+/** A host with a private address that the operator allows. */
 export interface AllowedHost {
   /** Canonical host name or address (lower case, no brackets, no trailing dot). */
   host: string;
@@ -8,24 +8,24 @@ export interface AllowedHost {
   port: number | null;
 }
 
-/** Where browsers, webhooks and any other address that a user gives may go. Pure: it resolves nothing. */
+/** Which destinations browsers, webhooks and user-supplied URLs may connect to. */
 export interface EgressPolicy {
   readonly allowedHosts: readonly AllowedHost[];
 }
 
-/** Nothing private is allowed. */
+/** Allows no private addresses. */
 export const PUBLIC_ONLY: EgressPolicy = { allowedHosts: [] };
 
 /**
- * Cloud machinery that answers on an address outside the private ranges: Azure's host agent hands out credentials to
- * whoever asks from inside a machine. (Other metadata services live in ranges that are refused anyway.)
+ * Azure's host agent, which issues credentials to any process on the machine, has a public address. Other metadata services are
+ * in private ranges.
  */
 const FORBIDDEN_PUBLIC_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Only these addresses of IPv6 are handed out to the public internet; what is outside is local or not assigned. */
+/** The public IPv6 addresses; all others are local or unassigned. */
 const IPV6_GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** The one spelling by which hosts are compared: lower case, no brackets, no trailing dot, addresses normalized. */
+/** The canonical form for comparing hosts: lower case, no brackets, no trailing dot, normalized addresses. */
 export function canonicalHost(host: string): string {
   const bare = host
     .replace(/^\[|\]$/g, '')
@@ -35,8 +35,8 @@ export function canonicalHost(host: string): string {
 }
 
 /**
- * Reads `HOLDFAST_ALLOW_PRIVATE_HOSTS`: `host` for all its ports or `host:port`, comma-separated, IPv6 in brackets when
- * a port follows. Throws a `TypeError` that names the entry which cannot be read.
+ * Parses `HOLDFAST_ALLOW_PRIVATE_HOSTS`: comma-separated `host` (all ports) or `host:port`, with IPv6 addresses in brackets before a
+ * port. Throws a `TypeError` naming the invalid entry.
  */
 export function parseAllowedHosts(list: string): AllowedHost[] {
   return list
@@ -57,27 +57,24 @@ function parseAllowedHost(entry: string): AllowedHost {
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
     throw new TypeError(`HOLDFAST_ALLOW_PRIVATE_HOSTS: the port of "${entry}" is not between 1 and 65535`);
   }
-  // WHATWG parsing turns `127.1` and `LOCALHOST` into what a browser will ask for.
+  // WHATWG parsing normalizes `127.1` and `LOCALHOST` as browsers do.
   const url = URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`) : null;
   if (url === null) throw new TypeError(`HOLDFAST_ALLOW_PRIVATE_HOSTS: "${entry}" has no valid host`);
   return { host: canonicalHost(url.hostname), port: port === undefined ? null : Number(port) };
 }
 
-/** A policy from the text of `HOLDFAST_ALLOW_PRIVATE_HOSTS`, with further hosts that the start-up code adds. */
+/** Creates a policy from `HOLDFAST_ALLOW_PRIVATE_HOSTS` and further hosts added at start-up. */
 export function createEgressPolicy(list = '', added: readonly AllowedHost[] = []): EgressPolicy {
   return { allowedHosts: [...parseAllowedHosts(list), ...added] };
 }
 
-/** True when the operator listed this host (for this port), whatever it resolves to. */
+/** True if the operator allows this host and port, whatever it resolves to. */
 export function isListedHost(policy: EgressPolicy, host: string, port: number): boolean {
   const wanted = canonicalHost(host);
   return policy.allowedHosts.some((allowed) => allowed.host === wanted && (allowed.port ?? port) === port);
 }
 
-/**
- * Why an address is forbidden (the name of its range), or null when it is public. What cannot be read as an address is
- * forbidden too: an odd spelling must not slip through as "not an address".
- */
+/** The range that makes an address forbidden, or null if it is public. Unparsable addresses are forbidden as well. */
 export function forbiddenRange(address: string): string | null {
   const bare = canonicalHost(address);
   if (FORBIDDEN_PUBLIC_ADDRESSES.has(bare)) return 'cloudMetadata';

@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
-import type { EgressPolicy } from './policy.ts';
-import { canonicalHost, forbiddenRange, isListedHost } from './policy.ts';
+import { isIP, type LookupFunction } from 'node:net';
+import { type EgressPolicy, canonicalHost, forbiddenRange, isListedHost } from './policy.ts';
 
 /** One resolved address. */
 export interface ResolvedAddress {
@@ -9,16 +8,16 @@ export interface ResolvedAddress {
   family: 4 | 6;
 }
 
-/** All addresses of a name. Tests inject their own; rejects when the name has none. */
+/** Resolves all addresses of a name. Rejects if it has none. */
 export type Resolver = (host: string) => Promise<ResolvedAddress[]>;
 
-/** The resolver of the machine (hosts file, then DNS). */
+/** The system resolver (hosts file, then DNS). */
 export const systemResolver: Resolver = async (host) => {
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
-/** A destination was refused by the policy. The message names the host and the range, never a path or a query. */
+/** The policy refused a destination. The message contains the host and the range, never a path or a query. */
 export class EgressRefusedError extends Error {
   override readonly name = 'EgressRefusedError';
   readonly host: string;
@@ -35,9 +34,9 @@ export class EgressRefusedError extends Error {
 }
 
 /**
- * The addresses that a connection to `host` may use: resolved once, every one checked. One forbidden address refuses
- * the whole name, because a caller may try any of them. Connect to what is returned and do not resolve again: a second
- * answer of the name server could differ (DNS rebinding). Throws {@link EgressRefusedError}, or the resolver's error.
+ * Resolves `host` once and checks every address. One forbidden address refuses the name, because a caller may try any of them.
+ * Connect to the returned addresses without resolving again (DNS rebinding). Throws {@link EgressRefusedError}, or the resolver's
+ * error.
  */
 export async function resolveChecked(
   policy: EgressPolicy,
@@ -55,4 +54,32 @@ export async function resolveChecked(
     if (range !== null) throw new EgressRefusedError(bare, port, range);
   }
   return addresses;
+}
+
+/** A `lookup` for node:net that returns only addresses that are already checked, without resolving. */
+export function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (hostname, options, callback) => {
+    const wanted =
+      options.family === 4 || options.family === 'IPv4' ? 4 : options.family === 6 || options.family === 'IPv6' ? 6 : 0;
+    const usable = wanted === 0 ? [...addresses] : addresses.filter((entry) => entry.family === wanted);
+    const first = usable[0];
+    if (first === undefined) {
+      const error: NodeJS.ErrnoException = new Error(`No address for ${hostname}`);
+      error.code = 'ENOTFOUND';
+      callback(error, '');
+      return;
+    }
+    if (options.all === true) callback(null, usable);
+    else callback(null, first.address, first.family);
+  };
+}
+
+/** A `lookup` for node:https agents that returns only checked addresses. URLs with a literal address bypass it and need their own check. */
+export function guardedLookup(policy: EgressPolicy, resolver: Resolver = systemResolver): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveChecked(policy, hostname, 443, resolver).then(
+      (addresses) => pinnedLookup(addresses)(hostname, options, callback),
+      (error: unknown) => callback(error instanceof Error ? error : new Error('The name could not be resolved'), ''),
+    );
+  };
 }

@@ -3,47 +3,43 @@ import { invalidField } from '../contract/errors.ts';
 import { checkUserUrl, portOf } from './guard.ts';
 import type { EgressPolicy } from './policy.ts';
 import { startEgressProxy } from './proxy.ts';
-import type { Resolver } from './resolve.ts';
-import { resolveChecked, systemResolver } from './resolve.ts';
+import { type Resolver, resolveChecked, systemResolver } from './resolve.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What is asked for through a proxy when the caller names nothing: a page that is made to be asked for. */
-export const DEFAULT_CHECK_URL = 'https://example.com/';
-/** How long a proxy may take to bring the answer, in milliseconds. */
-const ANSWER_WITHIN_MS = 15_000;
-/** Over plain http these are likely to be a proxy's own words: no leave, wrong credentials, or a target that it cannot reach. */
+/** The default target of a check. */
+const DEFAULT_CHECK_URL = 'https://example.com/';
+
+const RESPONSE_TIMEOUT_MS = 15_000;
+/** Over plain http these probably come from the proxy: no permission, wrong credentials, or an unreachable target. */
 const PROXY_FAILURES = new Set([403, 407, 502, 503, 504]);
-/** Our own guard speaks of the upstream's faults by these. */
+/** Statuses of our own egress proxy for failures of the upstream. */
 const GUARD_FAILURES_FROM = 590;
 
-/**
- * Tells whether a target answers through a proxy. With `url` that is the target; it must be public. Rejects with
- * `invalid_input` when it is not.
- */
+/** Checks whether a target responds through a proxy. Rejects with `invalid_input` if `url` is not public. */
 export type UpstreamCheck = (upstream: Upstream, url?: string) => Promise<boolean>;
 
 /** What {@link createUpstreamCheck} needs. */
 export interface UpstreamCheckDeps {
   policy: EgressPolicy;
   resolver?: Resolver;
-  /** Target when the caller names none. */
+  /** Target if the caller names none. */
   defaultUrl?: string;
   timeoutMs?: number;
 }
 
-/** Checks go the way that the browser of a session goes, so that what they find is what a session would find. */
+/** Checks take the same route as the browser of a session. */
 export function createUpstreamCheck(deps: UpstreamCheckDeps): UpstreamCheck {
-  const { policy, resolver = systemResolver, defaultUrl = DEFAULT_CHECK_URL, timeoutMs = ANSWER_WITHIN_MS } = deps;
+  const { policy, resolver = systemResolver, defaultUrl = DEFAULT_CHECK_URL, timeoutMs = RESPONSE_TIMEOUT_MS } = deps;
   return async (upstream, url) => {
     const target = url === undefined ? new URL(defaultUrl) : await checkedTarget(url, policy, resolver);
     const egress = await startEgressProxy({
       policy,
       resolver,
-      // Past the proxy nothing would be learned of it.
+      // A bypassed target would not test the proxy.
       upstream: { ...upstream, bypassHosts: [] },
     });
     const dispatcher = new ProxyAgent({ uri: egress.url, proxyTunnel: target.protocol === 'https:' });
-    // Ends whatever waits; a signal would not reach a request that has no connection yet.
+    // A signal would not abort a request without a connection.
     const timer = setTimeout(() => void dispatcher.destroy(), timeoutMs);
     try {
       const { statusCode, body } = await request(target, { dispatcher });
@@ -51,7 +47,7 @@ export function createUpstreamCheck(deps: UpstreamCheckDeps): UpstreamCheck {
       if (target.protocol === 'https:') return true;
       return !PROXY_FAILURES.has(statusCode) && statusCode < GUARD_FAILURES_FROM;
     } catch {
-      // What was thrown may quote the proxy's words; that there was no answer is all that is asked.
+      // The error may quote the proxy's response.
       return false;
     } finally {
       clearTimeout(timer);

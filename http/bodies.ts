@@ -3,10 +3,10 @@ import { finished, PassThrough } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { HoldfastError } from '../contract/errors.ts';
 
-/** How much of a refused body is still read, in bytes; who sends more loses the connection. */
-const MAX_DROPPED = 64 * 1024 * 1024;
+/** Bytes of an abandoned body that are still read; beyond that the connection is closed. */
+const MAX_DISCARDED = 64 * 1024 * 1024;
 
-/** Bodies are JSON; an empty one counts as absent, because clients send a content type with nothing behind it. */
+/** Treats an empty JSON body as absent, because some clients send the content type without a body. */
 export function acceptEmptyJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
@@ -18,37 +18,37 @@ export function acceptEmptyJson(app: FastifyInstance): void {
 }
 
 /**
- * A request's body, for a reader that may give it up before its end: the rest is then dropped. Left unread, it would stand
+ * A request's body, for a reader that may give it up before its end: the rest is then discarded. Left unread, it would stand
  * before the next request on the same connection, which nobody would ever answer.
  */
-export function givableBody(body: Readable): Readable {
+export function abandonableBody(body: Readable): Readable {
   const copy = new PassThrough();
   finished(body, { writable: false }, (error) => {
     if (error) copy.destroy(error);
   });
   copy.once('close', () => {
     body.unpipe(copy);
-    dropRest(body);
+    discardRest(body);
   });
   return body.pipe(copy);
 }
 
-/** Reads what is left of a body that was given up. */
-export function dropRest(body: Readable): void {
+/** Reads and discards the rest of an abandoned body. */
+export function discardRest(body: Readable): void {
   if (body.destroyed || body.readableEnded) return;
-  let dropped = 0;
-  body.on('data', (piece: Buffer) => {
-    dropped += piece.length;
-    if (dropped > MAX_DROPPED) body.destroy();
+  let discarded = 0;
+  body.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > MAX_DISCARDED) body.destroy();
   });
   body.resume();
 }
 
 /**
- * Throws what the reading of a multipart form failed with, as its sender's error: limits have a status of their own, and all
- * else that the parser finds is the form's fault. Errors of the system stay what they are.
+ * Rethrows an error of reading a multipart form as an error of the client: `payload_too_large` or `bad_request`. System errors are
+ * rethrown unchanged.
  */
-export function rejectForm(error: unknown): never {
+export function throwFormError(error: unknown): never {
   if (error instanceof HoldfastError || (error instanceof Error && 'syscall' in error)) throw error;
   if (error instanceof Error && 'statusCode' in error && error.statusCode === 413) {
     throw new HoldfastError('payload_too_large', 'The form exceeds the limit on number or size of parts');

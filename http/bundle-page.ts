@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url';
 
-/** A page of ours for browsers, as it stands in its HTML. */
+/** Script and styles of a page, to be inlined in its HTML. */
 export interface PageBundle {
   script: string;
   style: string;
 }
 
-/** Phones that still get browser updates (2021 and later). */
+/** Browsers of phones that still get updates (2021 and later). */
 const BROWSERS = ['chrome90', 'firefox90', 'safari14.1'];
 
-/** Bundles `main.ts` and `page.css` of a folder, in memory. Rejects with the fault in its code. */
+/** Bundles `main.ts` and `page.css` of a folder in memory. Rejects with the compiler's error. */
 export async function bundlePage(folder: URL): Promise<PageBundle> {
-  // A role that serves what is prebuilt loads no compiler.
+  // A role that serves prebuilt pages must not load the compiler.
   const { build } = await import('esbuild');
   const bundle = async (file: string): Promise<string> => {
     const { outputFiles } = await build({

@@ -5,33 +5,33 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { HoldfastError, type ErrorCode, type ErrorDetail } from '../contract/errors.ts';
 
-/** Seconds that a caller waits before it asks again, when the error itself names none. */
+/** Default `Retry-After` in seconds, for errors that set none. */
 const DEFAULT_RETRY_AFTER_S: Partial<Record<ErrorCode, number>> = {
   rate_limited: 1,
   unavailable: 2,
   capacity_exhausted: 10,
 };
-/** Errors of 500 and above that are an answer and no fault: they are not logged. */
-const EXPECTED: ReadonlySet<ErrorCode> = new Set(['capacity_exhausted', 'not_implemented', 'unavailable']);
-/** Most entries of `details`: a body of a thousand wrong properties needs no answer of a thousand lines. */
+/** Errors of 500 and above that are expected. */
+const NOT_LOGGED: ReadonlySet<ErrorCode> = new Set(['capacity_exhausted', 'not_implemented', 'unavailable']);
+/** Maximum entries of `details`. */
 const MAX_DETAILS = 50;
-/** Methods of operations; what else HTTP knows is not for callers. */
+/** Methods of the API's operations. */
 const METHODS: readonly HTTPMethod[] = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'];
-/** Longest part of a path that is looked up, in characters. */
+/** Maximum length of a path segment that is looked up. */
 const MAX_PATH_PART = 512;
-/** Longest name or path of a caller's own that a message repeats, in characters. */
-const MAX_REPEATED = 100;
+/** Maximum length of a caller's name or path quoted in a message. */
+const MAX_QUOTED = 100;
 
-/** What of a failed request is logged: no URL, header, body, name or foreign error message. */
+/** The logged fields of a failed request: no URL, header, body, name or message of a foreign error. */
 export type FailureFields = {
   request_id: string;
   method: string;
-  /** The matched route pattern, not the path: a path may hold the names of credentials. */
+  /** The matched route pattern, not the path, which may contain names of credentials. */
   route: string;
   code: ErrorCode;
   error_name: string;
   error_code: string;
-  /** Places in our code (`file:line`), without messages. */
+  /** Stack frames, without messages. */
   frames: string[];
 };
 
@@ -41,8 +41,8 @@ export interface FailureLogger {
 }
 
 /**
- * Answers every error of a service in the interface's body, from the code registry; foreign errors say nothing of themselves.
- * Register before the routes: a known path that is called by another method is told from an unknown one.
+ * Responds to every error with the API's error body; messages of foreign errors are not exposed. Register before the routes, so that
+ * a wrong method on a known path is distinguished from an unknown path.
  */
 export function answerErrors(app: FastifyInstance, logger: FailureLogger): void {
   const methodsAt = recordRoutes(app);
@@ -50,7 +50,7 @@ export function answerErrors(app: FastifyInstance, logger: FailureLogger): void 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = methodsAt(path);
-    const called = `${request.method} ${shorten(path)}`;
+    const called = `${request.method} ${truncate(path)}`;
     if (methods.length === 0) throw new HoldfastError('not_found', `Route not found: ${called}`);
     const allowed = methods.join(', ');
     const refusal = new HoldfastError('method_not_allowed', `Method not allowed: ${called}; use ${allowed}`);
@@ -58,7 +58,7 @@ export function answerErrors(app: FastifyInstance, logger: FailureLogger): void 
   });
 }
 
-/** Keeps which methods each path has, without the routes that take every path. */
+/** Records the methods of each path, except for wildcard routes. */
 function recordRoutes(app: FastifyInstance): (path: string) => HTTPMethod[] {
   const routes = findMyWay({ maxParamLength: MAX_PATH_PART });
   const known = new Set<HTTPMethod>();
@@ -79,7 +79,7 @@ function recordRoutes(app: FastifyInstance): (path: string) => HTTPMethod[] {
   };
 }
 
-/** Sends an error in the one body shape, with the headers that tell a client whether and when to try again. */
+/** Sends an error body, with the headers that tell a client whether and when to retry. */
 export function answerError(
   error: unknown,
   request: FastifyRequest,
@@ -87,9 +87,9 @@ export function answerError(
   logger: FailureLogger,
 ): FastifyReply {
   const known = toHoldfastError(error);
-  if (known.status >= 500 && !EXPECTED.has(known.code)) {
+  if (known.status >= 500 && !NOT_LOGGED.has(known.code)) {
     const { id, method, routeOptions } = request;
-    const fields = { request_id: id, method, route: routeOptions.url ?? '', code: known.code, ...describe(error) };
+    const fields = { request_id: id, method, route: routeOptions.url ?? '', code: known.code, ...errorFields(error) };
     logger.error(fields, 'request failed');
   }
   return reply
@@ -100,7 +100,7 @@ export function answerError(
     .send(known.toBody());
 }
 
-/** Turns whatever was thrown into one of our errors. What is not known becomes `internal_error` without a detail. */
+/** Converts any error to a HoldfastError. Unknown ones become `internal_error` without details. */
 export function toHoldfastError(error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -120,7 +120,7 @@ export function toHoldfastError(error: unknown): HoldfastError {
     case 'FST_ERR_CTP_INVALID_TYPE':
       return new HoldfastError('unsupported_media_type', 'Send the body as `Content-Type: application/json`');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new HoldfastError('bad_request', 'The body is not as long as Content-Length says');
+      return new HoldfastError('bad_request', 'The body does not match Content-Length');
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_ASYNC_CONSTRAINT':
       return new HoldfastError('bad_request', 'The path is not valid percent-encoding');
@@ -130,22 +130,22 @@ export function toHoldfastError(error: unknown): HoldfastError {
     default:
       return statusCode >= 400 && statusCode < 500
         ? new HoldfastError('bad_request', 'The request is malformed; a body must be one JSON value')
-        : new HoldfastError('internal_error', 'Holdfast failed; try again, and report it if it stays');
+        : new HoldfastError('internal_error', 'Internal error; try again, and report it if it persists');
   }
 }
 
-/** Headers that tell a client whether and when to try again. */
+/** Headers that tell a client whether and when to retry. */
 export function errorHeaders({ code, status, retryAfterSeconds }: HoldfastError): Record<string, string> {
   const seconds = retryAfterSeconds ?? DEFAULT_RETRY_AFTER_S[code];
   return {
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-    // Clients retry 409 and 5xx by themselves: these two will answer the same again.
+    // Clients retry 409 and 5xx automatically, but these two would fail again.
     ...(status === 409 || code === 'not_implemented' ? { 'x-should-retry': 'false' } : {}),
     ...(seconds === undefined ? {} : { 'retry-after': String(Math.ceil(seconds)) }),
   };
 }
 
-/** What was sent, as a schema reads it. Throws `invalid_input` with a detail for each rule that it breaks. */
+/** Parses input by a schema. Throws `invalid_input` with a detail for each violation. */
 export function readInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
@@ -161,29 +161,28 @@ export function readInput<Schema extends z.ZodType>(schema: Schema, value: unkno
 interface Issue {
   path: string[];
   message?: string | undefined;
-  /** Names of properties that nobody knows. */
+  /** Names of unknown properties. */
   unknown: unknown;
 }
 
 function invalidInput(issues: readonly Issue[]): HoldfastError {
   const details = issues.flatMap(detailsOf).slice(0, MAX_DETAILS);
-  return new HoldfastError('invalid_input', details[0]?.message ?? 'The input breaks a rule', { details });
+  return new HoldfastError('invalid_input', details[0]?.message ?? 'The input is invalid', { details });
 }
 
 function detailsOf({ path, unknown, ...issue }: Issue): ErrorDetail[] {
   if (Array.isArray(unknown)) {
     return unknown.map((key) => ({
       code: 'unknown_property',
-      message: `${[...path, shorten(String(key))].join('.')}: is not a known property`,
+      message: `${[...path, truncate(String(key))].join('.')}: is not a known property`,
     }));
   }
-  const field = path.length === 0 ? 'body' : path.map(shorten).join('.');
-  return [{ code: 'invalid_input', message: `${field}: ${issue.message ?? 'breaks a rule'}` }];
+  const field = path.length === 0 ? 'body' : path.map(truncate).join('.');
+  return [{ code: 'invalid_input', message: `${field}: ${issue.message ?? 'is invalid'}` }];
 }
 
-/** A name that the caller made up, short enough to repeat. */
-function shorten(name: string): string {
-  return name.length > MAX_REPEATED ? `${name.slice(0, MAX_REPEATED)}…` : name;
+function truncate(name: string): string {
+  return name.length > MAX_QUOTED ? `${name.slice(0, MAX_QUOTED)}…` : name;
 }
 
 function frameworkErrorOf(error: unknown): { code: string; statusCode: number } {
@@ -193,8 +192,8 @@ function frameworkErrorOf(error: unknown): { code: string; statusCode: number } 
   return { code, statusCode };
 }
 
-/** What may be logged of a foreign error: its kind and where it happened. Its message may quote a caller's data. */
-function describe(error: unknown): Pick<FailureFields, 'error_name' | 'error_code' | 'frames'> {
+/** The fields that may be logged of a foreign error. Its message may quote the caller's data. */
+function errorFields(error: unknown): Pick<FailureFields, 'error_name' | 'error_code' | 'frames'> {
   if (!(error instanceof Error)) return { error_name: typeof error, error_code: '', frames: [] };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {

@@ -1,34 +1,33 @@
 import type { FastifyReply } from 'fastify';
-import { drained, STUCK_READER_MS } from './readers.ts';
+import { waitForDrain, STALLED_CLIENT_MS } from './slow-clients.ts';
 
-/** How often a silent stream proves that it is alive, in milliseconds: below the idle limits of common proxies. */
+/** Heartbeat interval of a silent stream, below the idle timeouts of common proxies. */
 const HEARTBEAT_MS = 15_000;
 
-/** Server-sent events to one reader. */
+/** Server-sent events to one client. */
 export interface EventStream {
-  /** Sends whole frames (each ends with an empty line). Resolves when the reader can take more, or has gone. */
+  /** Sends complete frames (each ends with an empty line). Resolves when the client can take more, or is gone. */
   send(frames: string): Promise<void>;
   end(): void;
-  /** True when the reader has gone or was cut off, or the stream has been ended. */
+  /** True if the client is gone or the stream was ended. */
   closed(): boolean;
-  /** Calls back once the stream has closed, for whatever cause. */
   onClose(listener: () => void): void;
 }
 
 /** {@link openEventStream} */
 export interface EventStreamOptions {
-  /** Makes the frame of a heartbeat; a comment, which no reader sees, by default. */
+  /** Creates a heartbeat frame; default: a comment, which clients ignore. */
   heartbeat?: () => string;
-  /** How long a reader may leave a full stream unread, in milliseconds, before it is cut off. */
+  /** How long a client may leave a full buffer unread before it is disconnected, in milliseconds. */
   stuckAfterMs?: number;
 }
 
-/** One event as it goes over the wire. `id` only where a reader may resume. */
+/** Serializes an event. `id` only for streams that can be resumed. */
 export function eventFrame(event: string, data: unknown, id?: number): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Takes a reply over and flushes its headers at once: clients wait for them, not for the first event. */
+/** Hijacks a reply and flushes its headers at once, since clients wait for them rather than for the first event. */
 export function startStream(
   reply: FastifyReply,
   status: number,
@@ -39,25 +38,21 @@ export function startStream(
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.writeHead(status, headers);
   raw.flushHeaders();
-  // Nothing follows the headers that HEAD asks for.
   if (reply.request.method === 'HEAD') raw.end();
   return raw;
 }
 
-/**
- * Begins a stream of events, its headers flushed at once. A reader that is
- * behind gets no queue of its own: the caller waits for {@link EventStream.send}, and heartbeats are left out.
- */
+/** Starts an event stream. Nothing is queued for a slow client: the caller waits for {@link EventStream.send}, and heartbeats are skipped. */
 export function openEventStream(reply: FastifyReply, options: EventStreamOptions = {}): EventStream {
-  const { heartbeat = () => ': keepalive\n\n', stuckAfterMs = STUCK_READER_MS } = options;
+  const { heartbeat = () => ': keepalive\n\n', stuckAfterMs = STALLED_CLIENT_MS } = options;
   const raw = startStream(reply, 200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'x-sse-content-type': 'application/json',
-    // A stream is the last answer of its connection: it ends with the service, not with a keep-alive timeout.
+    // The stream is the last response of its connection and ends with the service, not with a keep-alive timeout.
     connection: 'close',
-    // Proxies of the nginx kind would hold events back.
+    // Keeps nginx and similar proxies from buffering events.
     'x-accel-buffering': 'no',
   });
   raw.on('error', () => raw.destroy());
@@ -73,7 +68,7 @@ export function openEventStream(reply: FastifyReply, options: EventStreamOptions
     send: async (frames) => {
       if (raw.destroyed || raw.writableEnded) return;
       lastSent = Date.now();
-      if (!raw.write(frames)) await drained(raw, stuckAfterMs);
+      if (!raw.write(frames)) await waitForDrain(raw, stuckAfterMs);
     },
     end: () => {
       clearInterval(beat);

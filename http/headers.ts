@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Headers of every answer: it is not kept by anyone on the way, and is what its content type says. */
+/** Headers of every response: not cacheable, no content sniffing. */
 export const ANSWER_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-/** Gives every answer the {@link ANSWER_HEADERS}; a route may set others of the same names. */
+/** Adds {@link ANSWER_HEADERS} to every response; routes may override them. */
 export function sendAnswerHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(ANSWER_HEADERS);
@@ -11,7 +11,7 @@ export function sendAnswerHeaders(app: FastifyInstance): void {
   });
 }
 
-/** The revision or number in a `Last-Event-ID` header; null when there is none that can be one of ours. */
+/** The number in a `Last-Event-ID` header, or null if it is missing or not one of ours. */
 export function lastEventIdOf(header: string | string[] | undefined): number | null {
   return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }

@@ -5,8 +5,8 @@ import { HoldfastError } from '../contract/errors.ts';
 import { errorHeaders } from './errors.ts';
 import { ANSWER_HEADERS } from './headers.ts';
 
-/** Answers an upgrade request with an error, in the same body as every other refusal, and ends the connection. */
-export function refuseUpgrade(socket: Duplex, error: HoldfastError): void {
+/** Responds to an upgrade request with an error body and closes the connection. */
+export function rejectUpgrade(socket: Duplex, error: HoldfastError): void {
   if (socket.destroyed || socket.writableEnded) return;
   const body = JSON.stringify(error.toBody());
   const headers = {
@@ -21,16 +21,13 @@ export function refuseUpgrade(socket: Duplex, error: HoldfastError): void {
   socket.end(`${head}\r\n\r\n${body}`);
 }
 
-/**
- * Answers what is not HTTP, or took too long to become it. Such a request never reaches a route, so nothing of it is read,
- * logged or repeated. For Fastify's `clientErrorHandler`.
- */
+/** Responds to malformed or incomplete HTTP, for Fastify's `clientErrorHandler`. Nothing of the request is read, logged or quoted. */
 export function answerBrokenRequest(fault: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || fault.code === 'ECONNRESET') socket.destroy();
-  else refuseUpgrade(socket, refusalOf(fault.code));
+  else rejectUpgrade(socket, errorFor(fault.code));
 }
 
-function refusalOf(code: string | undefined): HoldfastError {
+function errorFor(code: string | undefined): HoldfastError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new HoldfastError('bad_request', 'The headers are larger than 16 KiB');

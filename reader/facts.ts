@@ -1,12 +1,12 @@
 /**
- * What the script inside a frame reports: plain facts about what a visitor can see, in the order of the page, without any
- * judgement. The rules beside this file judge. No fact ever holds a value that somebody typed.
+ * What the script inside a frame reports: facts about what a visitor can see, in document order, without interpretation.
+ * No fact contains a typed value.
  */
 export interface FrameFacts {
   readonly url: string;
   readonly title: string;
   readonly language: string;
-  /** HTTP status of the document; 0 when the browser does not tell. */
+  /** HTTP status of the document; 0 if unknown. */
   readonly status: number;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly controls: readonly ControlFacts[];
@@ -16,9 +16,9 @@ export interface FrameFacts {
   readonly checkboxes: readonly CheckboxFacts[];
   /** Visible frames inside this one. */
   readonly frames: readonly ChildFrameFacts[];
-  /** True when something says that it is still loading (a spinner, aria-busy). */
+  /** True if a loading indicator is visible (a spinner, aria-busy). */
   readonly busy: boolean;
-  /** True for a complete document without any script: it stays as it is. */
+  /** True for a complete document without scripts, which does not change anymore. */
   readonly still: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Box {
 }
 
 interface ElementFacts {
-  /** Position in document order, comparable between controls, clickables and texts of one frame. */
+  /** Position in document order, comparable among the controls, clickables and texts of a frame. */
   readonly order: number;
   readonly box: Box;
   /** Index into `forms`; -1 outside of every form. */
@@ -39,10 +39,7 @@ interface ElementFacts {
   readonly region: Region;
 }
 
-/**
- * Part of the page: consent banners and page furniture say little about the login. `popup` is what only its name tells from
- * the rest of the page: a menu, a drawer or a dialog that may not have been opened.
- */
+/** Part of the page. `popup` is a menu, drawer or dialog that is recognized only by its name and may not be open. */
 export type Region = 'main' | 'nav' | 'header' | 'footer' | 'aside' | 'dialog' | 'popup' | 'consent';
 
 /** A text field of any kind, or a select. */
@@ -60,43 +57,43 @@ export interface ControlFacts extends ElementFacts {
   readonly ariaLabel: string;
   /** Text of label elements and of `aria-labelledby`. */
   readonly label: string;
-  /** Text right before the control (or right after, when nothing stands before). */
+  /** Text right before the control, or right after it if there is none before. */
   readonly nearText: string;
   readonly title: string;
   /** Text of `aria-describedby`. */
   readonly description: string;
-  /** Other attributes that tell what is meant: test ids, `formcontrolname`, `ng-model`, `data-*` names. */
+  /** Other meaningful attributes: test ids, `formcontrolname`, `ng-model`, `data-*`. */
   readonly extra: string;
   readonly required: boolean;
   readonly disabled: boolean;
   readonly readOnly: boolean;
-  /** Readonly only until it is entered: against browsers that fill in too much. */
+  /** Read-only until it gets focus, to prevent autofill. */
   readonly opensOnFocus: boolean;
-  /** Something else lies over its middle: an opened dialog, for example. */
+  /** Another element (an open dialog, for example) covers its center. */
   readonly covered: boolean;
-  /** A picture that is called a captcha or the like stands right beside it. */
+  /** An image with a captcha-like name is next to it. */
   readonly besidePicture: boolean;
   readonly invalid: boolean;
   readonly filled: boolean;
-  /** Labels of what a list offers to choose; empty for every other control. */
+  /** Labels of a list's options; empty for other controls. */
   readonly options: readonly string[];
   readonly focused: boolean;
   readonly visible: boolean;
-  /** Fully transparent, although it has a place and a size. */
+  /** Fully transparent, although it has a position and a size. */
   readonly transparent: boolean;
   readonly ariaHidden: 'no' | 'self' | 'ancestor';
   readonly tabIndex: number;
   readonly selector: string;
 }
 
-/** A link, a button, a radio button or anything else that is there to be pressed. */
+/** A link, a button, a radio button or any other clickable element. */
 export interface ClickableFacts extends ElementFacts {
   readonly tag: string;
   readonly type: string;
   readonly role: string;
-  /** What it says: its text, else its value, label, picture text or title. */
+  /** Its text, else its value, label, image text or title. */
   readonly text: string;
-  /** First line of its text, apart from further lines. */
+  /** The lines of its text. */
   readonly lines: readonly string[];
   readonly ariaLabel: string;
   readonly title: string;
@@ -118,15 +115,15 @@ export interface ClickableFacts extends ElementFacts {
 /** A block of visible text. */
 export interface TextFacts extends ElementFacts {
   readonly text: string;
-  /** The same without the words of links in it: what the page says, not where it leads. */
+  /** The text without that of links in it. */
   readonly plain: string;
   readonly tag: string;
   readonly heading: boolean;
   /** Inside a link, a button or a label. */
   readonly within: 'none' | 'link' | 'button' | 'label';
-  /** role, aria-live, id and class names of it and of the few elements around it. */
+  /** role, aria-live, id and class names of the element and a few ancestors. */
   readonly marks: string;
-  /** Its colour is a red one. */
+  /** Displayed in red. */
   readonly red: boolean;
   /** Referred to by a control that is marked invalid. */
   readonly describesInvalid: boolean;
@@ -134,7 +131,7 @@ export interface TextFacts extends ElementFacts {
   readonly describes: boolean;
 }
 
-/** A form as its author calls it. */
+/** Attributes of a form. */
 export interface FormFacts {
   readonly id: string;
   readonly name: string;
@@ -143,20 +140,19 @@ export interface FormFacts {
   readonly label: string;
 }
 
-/** A box to tick. */
+/** A checkbox. */
 export interface CheckboxFacts {
   readonly order: number;
   /** Index into `forms`; -1 outside of every form. */
   readonly form: number;
   readonly region: Region;
   readonly text: string;
-  /** All that its label says, with the words of links in it. */
+  /** The full text of its label, including links. */
   readonly said: string;
   readonly named: string;
   readonly visible: boolean;
   readonly disabled: boolean;
   readonly checked: boolean;
-  /** A form that it belongs to is not sent without it. */
   readonly required: boolean;
   readonly selector: string;
 }
@@ -168,4 +164,12 @@ export interface ChildFrameFacts {
   readonly title: string;
   readonly name: string;
   readonly box: Box;
+}
+
+/** The facts of one frame, and its path: CSS selectors of the frame elements, outermost first. */
+export interface FrameSnapshot {
+  readonly path: readonly string[];
+  readonly facts: FrameFacts;
+  /** Contents of the page's QR codes, set on the main frame if they were read. May contain secrets. */
+  readonly qrCodes?: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { buildSync } from 'esbuild';
 import { join } from 'node:path';
 
-/** Sources of what runs inside pages, bundled: each an IIFE that defines `pageSide`. */
+/** Bundles the scripts that run inside pages. Each is an IIFE that defines `pageSide`. */
 export default function bundlePageScripts(): { collect: string; quiet: string } {
   return { collect: bundle('collect.ts'), quiet: bundle('quiet.ts') };
 }

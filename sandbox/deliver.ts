@@ -1,32 +1,32 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** How messages are handed on: as JSON, or in the shapes of two providers that pass on what arrives. */
+/** Formats of delivered messages: JSON, or those of two providers' webhooks. */
 const SHAPES = ['json', 'twilio', 'mailgun'] as const;
 
-/** Where the site's messages to a user are posted to. */
+/** Where messages to a user are posted. */
 export interface Delivery {
   readonly url: string;
   readonly shape: (typeof SHAPES)[number];
-  /** The number or address that they go to. */
+  /** The recipient number or address. */
   readonly to: string;
-  /** Signs them, in the way of the provider; of `json` it is the bearer token. */
+  /** The provider's signing secret, or the bearer token for `json`. */
   readonly secret: string;
 }
 
-/** Reads a delivery from what was posted; null where its `url` is missing. */
+/** Parses a delivery from a posted form; null if `url` is missing. */
 export function readDelivery(posted: (name: string) => string): Delivery | null {
   const url = posted('url');
   const shape = SHAPES.find((each) => each === posted('as')) ?? 'json';
   return URL.canParse(url) ? { url, shape, to: posted('to'), secret: posted('secret') } : null;
 }
 
-/** A message as it is sent; a mail may have markup as well. */
+/** A sent message; a mail may also have HTML. */
 export interface SentMessage {
   readonly text: string;
   readonly html?: string;
 }
 
-/** Posts a message. That nobody takes it is no business of the site. */
+/** Posts a message. Failures are ignored. */
 export async function deliver(delivery: Delivery, message: SentMessage): Promise<void> {
   const { headers, body } = messageOf(delivery, message);
   await fetch(delivery.url, { method: 'POST', headers, body }).catch(() => undefined);

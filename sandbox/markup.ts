@@ -1,9 +1,9 @@
-/** HTML that was escaped already, told apart from text by its type. */
+/** Escaped HTML. */
 export interface Html {
   readonly html: string;
 }
 
-/** Builds HTML; every value put into it is escaped, unless it is Html itself (or a list of it). */
+/** Builds HTML and escapes every value that is not Html or a list of Html. */
 export function html(
   parts: TemplateStringsArray,
   ...values: readonly (string | number | Html | readonly Html[])[]
@@ -15,10 +15,10 @@ export function html(
   return { html: out };
 }
 
-/** Nothing, where a page has no error to show. */
+/** Empty HTML. */
 export const nothing: Html = { html: '' };
 
-/** A page of the site. Every login page brings its own styles, as pages of different sites do. */
+/** A page of the site. Every login page has its own styles, like pages of different sites. */
 export function document(title: string, styles: string, body: Html, language = 'en'): string {
   return `<!doctype html>
 <html lang="${language}">
@@ -36,7 +36,7 @@ ${body.html}
 `;
 }
 
-/** Styles that several pages share. */
+/** Shared styles. */
 export const BASE_STYLES = `
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: #1c2733; background: #f4f6f8; }
 header { display: flex; justify-content: space-between; padding: 1rem 2rem; background: #fff; border-bottom: 1px solid #dde3e9; }

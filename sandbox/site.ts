@@ -50,13 +50,13 @@ const PAGES = [
   walls,
 ];
 
-/** Where the site listens and what it remembers. */
+/** Options of the practice site. */
 export interface SandboxOptions {
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Default 127.0.0.1; the site also answers to the name `localhost`. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Keeps sessions and changed passwords (as hashes) over a restart. */
+  /** Persists sessions and changed passwords (as hashes). */
   readonly stateFile?: string;
 }
 
@@ -64,11 +64,11 @@ export interface SandboxOptions {
 export interface Sandbox {
   readonly url: string;
   readonly port: number;
-  /** Stops at once: connections that are kept open are closed. */
+  /** Stops at once and closes open connections. */
   close(): Promise<void>;
 }
 
-/** Starts the practice site. Rejects when the port is taken (`EADDRINUSE`). */
+/** Starts the practice site. Rejects if the port is in use (`EADDRINUSE`). */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const state = new SiteState(options.stateFile);
   const app = Fastify({
@@ -77,8 +77,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     routerOptions: { ignoreTrailingSlash: true },
   });
   await app.register(cookie);
-  readForms(app);
-  obeyMode(app, state);
+  parseForms(app);
+  applyMode(app, state);
   testControls(app, state);
   accountPages(app, state);
   for (const pages of PAGES) pages(app, state);
@@ -90,19 +90,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 /** Plain HTML forms arrive URL-encoded. */
-function readForms(app: FastifyInstance): void {
+function parseForms(app: FastifyInstance): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(String(body))));
   });
 }
 
-/** Lets the whole site fail on demand; the test controls go on working. */
-function obeyMode(app: FastifyInstance, state: SiteState): void {
+/** Makes the whole site fail on demand, except for the test controls. */
+function applyMode(app: FastifyInstance, state: SiteState): void {
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.startsWith('/test/')) return;
     switch (state.mode) {
       case 'ok':
-        return;
       case 'slow':
         return;
       case 'down':
@@ -111,7 +110,7 @@ function obeyMode(app: FastifyInstance, state: SiteState): void {
         return reply.code(200).type('text/html').send('<!doctype html><p>%PDF-0 \u0000 qzx {"ok": fal');
     }
   });
-  // It has taken what was sent at once; its answer is slow.
+  // Requests are processed at once; only the response is delayed.
   app.addHook('onSend', async (request) => {
     if (state.mode === 'slow' && !request.url.startsWith('/test/')) await wait(state.slowMs);
   });

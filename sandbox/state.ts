@@ -6,57 +6,54 @@ import { Authenticators } from './authenticators.ts';
 import { SentMessages } from './sent-messages.ts';
 import { findUser, SANDBOX_USERS, type SandboxUser } from './users.ts';
 
-/** How the whole site behaves: as it should, answering 503, answering nonsense, or answering late. */
+/** How the whole site behaves: normally, with 503s, with nonsense, or slowly. */
 export type SiteMode = 'ok' | 'down' | 'nonsense' | 'slow';
 
-/** How a new authenticator's key is shown: as text, or as a QR code alone, drawn in one of three ways. */
+/** How a new authenticator's key is shown: as text, or only as a QR code, rendered in one of three ways. */
 export type KeyShown = 'text' | 'img' | 'canvas' | 'svg';
 
-/**
- * How `/login` looks: as ever, with its fields under other names, or with the password on a page of its own; or as ever, with a page
- * behind the password that leads nowhere.
- */
+/** The layout of `/login`: the default, renamed fields, the password on a second page, or a dead end after the password. */
 export type LoginLayout = 'usual' | 'renamed' | 'steps' | 'dead_end';
 
 /**
- * What a mailed link does: it lets the page that waits go on, wherever it is opened (`there`), or signs in the browser that opens it,
- * which must be the one in which the login began (`here`).
+ * What a mailed link does: it signs in the browser that is waiting, wherever the link is opened (`there`), or the browser that opens
+ * it, which must be the one that started the login (`here`).
  */
 export type LinkOpens = 'there' | 'here';
 
-/** Whether the page of a mailed link waits for a press before it does that, as sites do against programs that look at links. */
+/** Whether the page of a mailed link requires a button press, as sites do against link scanners. */
 export type LinkPress = 'none' | 'button';
 
 /**
- * How the captcha beside the fields of `/login/captcha-beside` behaves: a box to tick; one whose key is not on the page, so that no solver
- * can be asked; one that comes up while the password is typed, or after a first try; one that answers itself, in sight or (as it is
- * sent) out of it; or a box to tick in a frame, with the form.
+ * How the captcha of `/login/captcha-beside` behaves: a checkbox; one whose site key is not on the page, so that no solver can be used;
+ * one that appears while the password is typed, or after a first attempt; one that solves itself, visibly or (on submit) invisibly; or
+ * a checkbox in a frame, together with the form.
  */
 export const CAPTCHAS_BESIDE = ['tick', 'keyless', 'typed', 'later', 'itself', 'unseen', 'framed'] as const;
 export type CaptchaBeside = (typeof CAPTCHAS_BESIDE)[number];
 
-/** What a site says instead of taking even a right password. */
-const COMPLAINTS = {
+/** Messages for a locked-out user, shown even for the correct password. */
+const LOCK_OUT_MESSAGES = {
   locked: 'Your account has been locked. Contact support to unlock it.',
   attempts: 'Too many attempts. Try again in 30 minutes.',
 } as const;
 
-/** Why a user cannot sign in, whatever the password. */
-export type LockOut = keyof typeof COMPLAINTS;
+/** Why a user is locked out. */
+export type LockOut = keyof typeof LOCK_OUT_MESSAGES;
 
-/** A login that has begun and is not finished; it lives in memory only, like its codes. */
+/** An unfinished login. In memory only, like its codes. */
 export interface Pending {
   readonly user: string;
   readonly page: string;
   readonly passwordGiven: boolean;
-  /** Set when the person agreed on another device (a push, a link in a mail). */
+  /** Set when the person approved it elsewhere (a push, a mailed link). */
   approved: boolean;
-  /** How a second factor was asked for. */
+  /** The chosen second factor. */
   method?: 'sms' | 'totp' | 'email';
 }
 
-/** What was posted to the login pages for one user. It never holds what was typed. */
-export interface LoginLog {
+/** Posts to the login pages by one user, without typed values. */
+interface LoginLog {
   posts: number;
   passwords: number;
   codes: number;
@@ -65,18 +62,18 @@ export interface LoginLog {
   by_page: Record<string, number>;
 }
 
-/** Counters that `GET /test/log` answers with. `identifier` posts carry no secret, the other two do. */
-export type LoginPost = 'identifier' | 'password' | 'code';
+/** The kind of a login post. `identifier` posts contain no secret. */
+type LoginPost = 'identifier' | 'password' | 'code';
 
 const SitePasskey = z.object({
   id: z.string(),
   user: z.string(),
   /** Base64url. */
   publicKey: z.string(),
-  /** Signatures that the site has seen. */
+  /** Signature counter. */
   count: z.int(),
 });
-/** A passkey as the site knows it: nothing of it is secret. */
+/** A passkey as stored by the site. Not secret. */
 export type SitePasskey = z.infer<typeof SitePasskey>;
 
 const Saved = z.object({
@@ -85,10 +82,7 @@ const Saved = z.object({
   passkeys: z.array(SitePasskey).default([]),
 });
 
-/**
- * All that the site remembers. With `stateFile`, sessions and changed passwords survive a restart; they are kept there as
- * hashes, so that a search of the disk for a cookie or a password finds nothing.
- */
+/** The site's state. With `stateFile`, sessions and changed passwords survive a restart, as hashes. */
 export class SiteState {
   readonly #stateFile: string | undefined;
   #sessions = new Map<string, string>();
@@ -107,7 +101,7 @@ export class SiteState {
   captchaBeside: CaptchaBeside = 'tick';
   linkOpens: LinkOpens = 'there';
   linkPress: LinkPress = 'none';
-  /** Milliseconds that every page waits in mode `slow`. */
+  /** Delay of every page in mode `slow`, in milliseconds. */
   slowMs = 5_000;
 
   constructor(stateFile?: string) {
@@ -118,7 +112,7 @@ export class SiteState {
     }
   }
 
-  /** Starts a session and answers its cookie value. */
+  /** Starts a session and returns its cookie value. */
   openSession(username: string): string {
     const id = randomId();
     this.#sessions.set(hash(id), this.#otherAccounts.get(username) ?? username);
@@ -126,13 +120,13 @@ export class SiteState {
     return id;
   }
 
-  /** Has a user's logins end in another user's account, or in the user's own again. */
-  leadElsewhere(username: string, to: string | null): void {
+  /** Makes a user's logins end in another user's account, or in their own again. */
+  redirectLoginsTo(username: string, to: string | null): void {
     if (to === null) this.#otherAccounts.delete(username);
     else this.#otherAccounts.set(username, to);
   }
 
-  /** The signed-in user of a cookie value, if the session is alive. */
+  /** The signed-in user of a cookie value, if the session exists. */
   sessionUser(cookie: string | undefined): SandboxUser | undefined {
     if (!cookie) return undefined;
     const username = this.#sessions.get(hash(cookie));
@@ -143,7 +137,7 @@ export class SiteState {
     if (cookie && this.#sessions.delete(hash(cookie))) this.#save();
   }
 
-  /** Ends every session of a user and answers how many there were. */
+  /** Ends every session of a user and returns how many there were. */
   expire(username: string): number {
     const ids = [...this.#sessions].filter(([, owner]) => owner === username).map(([id]) => id);
     for (const id of ids) this.#sessions.delete(id);
@@ -157,16 +151,16 @@ export class SiteState {
     return stored !== undefined && timingSafeEqual(Buffer.from(stored), Buffer.from(hash(password)));
   }
 
-  /** Locks a user out, or lets one in again. */
+  /** Locks a user out, or unlocks them. */
   lockOut(username: string, why: LockOut | null): void {
     if (why === null) this.#lockedOut.delete(username);
     else this.#lockedOut.set(username, why);
   }
 
-  /** What is said to a user who is locked out, by any of their names. */
-  complaintOf(identifier: string): string | undefined {
+  /** The message for a locked-out user, by user name or e-mail address. */
+  lockOutMessage(identifier: string): string | undefined {
     const why = this.#lockedOut.get(findUser(identifier)?.username ?? '');
-    return why === undefined ? undefined : COMPLAINTS[why];
+    return why === undefined ? undefined : LOCK_OUT_MESSAGES[why];
   }
 
   setPassword(username: string, password: string): void {
@@ -174,7 +168,7 @@ export class SiteState {
     this.#save();
   }
 
-  /** Remembers a login that goes on to another page and answers the value of its cookie. */
+  /** Stores a login that continues on another page and returns its cookie value. */
   openPending(user: string, page: string, passwordGiven: boolean): string {
     const id = randomId();
     this.#pending.set(id, { user, page, passwordGiven, approved: false });
@@ -189,28 +183,28 @@ export class SiteState {
     if (id) this.#pending.delete(id);
   }
 
-  /** Approves every login of a user that waits for another device; answers how many. */
+  /** Approves every pending login of a user and returns how many there were. */
   approve(username: string): number {
     const waiting = [...this.#pending.values()].filter((each) => each.user === username && !each.approved);
     for (const each of waiting) each.approved = true;
     return waiting.length;
   }
 
-  /** Remembers the challenge of a passkey's ceremony and answers the value of its cookie. */
+  /** Stores the challenge of a passkey ceremony and returns its cookie value. */
   openChallenge(challenge: string): string {
     const id = randomId();
     this.#challenges.set(id, challenge);
     return id;
   }
 
-  /** The challenge of a ceremony, once. */
+  /** Removes and returns the challenge of a ceremony. */
   takeChallenge(id: string | undefined): string | undefined {
     const challenge = id === undefined ? undefined : this.#challenges.get(id);
     if (id !== undefined) this.#challenges.delete(id);
     return challenge;
   }
 
-  /** Adds a passkey, or notes a new count of one. */
+  /** Adds a passkey, or updates its counter. */
   savePasskey(passkey: SitePasskey): void {
     this.#passkeys.set(passkey.id, passkey);
     this.#save();
@@ -224,7 +218,7 @@ export class SiteState {
     return [...this.#passkeys.values()].filter(({ user }) => user === username);
   }
 
-  /** Counts one login post. `accepted` is undefined while the login goes on to another page. */
+  /** Counts a login post. `accepted` is undefined if the login continues on another page. */
   count(username: string, page: string, post: LoginPost, accepted: boolean | undefined): void {
     const log = this.log(username);
     log.posts += 1;
@@ -237,19 +231,11 @@ export class SiteState {
   }
 
   log(username: string): LoginLog {
-    return (
-      this.#logs.get(username) ?? {
-        posts: 0,
-        passwords: 0,
-        codes: 0,
-        accepted: 0,
-        refused: 0,
-        by_page: {},
-      }
-    );
+    const empty = { posts: 0, passwords: 0, codes: 0, accepted: 0, refused: 0, by_page: {} };
+    return this.#logs.get(username) ?? empty;
   }
 
-  /** Back to the first start: no session, the documented passwords, empty logs, mode `ok`. */
+  /** Restores the initial state: no sessions, the documented passwords, empty logs, mode `ok`. */
   reset(): void {
     for (const map of [this.#lockedOut, this.#otherAccounts, this.#passkeys, this.#challenges]) map.clear();
     for (const map of [this.#sessions, this.#pending, this.#logs]) map.clear();
@@ -272,7 +258,7 @@ export class SiteState {
     this.#passkeys = new Map(saved.passkeys.map((passkey) => [passkey.id, passkey]));
   }
 
-  /** Writes beside the file and renames, so that a kill in the middle leaves the old state. */
+  /** Writes to a temporary file and renames it, so that a crash leaves the old state. */
   #save(): void {
     if (!this.#stateFile) return;
     const saved: z.infer<typeof Saved> = {
@@ -281,9 +267,7 @@ export class SiteState {
       passkeys: [...this.#passkeys.values()],
     };
     mkdirSync(dirname(this.#stateFile), { recursive: true, mode: 0o700 });
-    writeFileSync(`${this.#stateFile}.new`, JSON.stringify(saved), {
-      mode: 0o600,
-    });
+    writeFileSync(`${this.#stateFile}.new`, JSON.stringify(saved), { mode: 0o600 });
     renameSync(`${this.#stateFile}.new`, this.#stateFile);
   }
 }

@@ -11,7 +11,7 @@ import {
   type SiteState,
 } from './state.ts';
 import { findUser } from './users.ts';
-import { asked, posted } from './visit.ts';
+import { queried, posted } from './visit.ts';
 
 const MODES: readonly SiteMode[] = ['ok', 'down', 'nonsense', 'slow'];
 const LOCK_OUTS: readonly LockOut[] = ['locked', 'attempts'];
@@ -22,27 +22,27 @@ const LAYOUTS: readonly LoginLayout[] = ['usual', 'renamed', 'steps', 'dead_end'
 const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
 
 /**
- * Levers for tests, in JSON and without a key: this is a practice site. They work in every mode of the site.
- * - `POST /test/expire {user}`: every session of the user ends
+ * Test controls (JSON, no authentication). They work in every mode of the site.
+ * - `POST /test/expire {user}`: ends every session of the user
  * - `POST /test/users/{user}/password {password}`
- * - `POST /test/lock {user, why?}`: `locked` or `attempts`: no password is taken, and the page says why; without `why` the user is let in again
- * - `POST /test/other-account {user, as?}`: the user's logins end in the account of `as`; without `as` in their own again
- * - `POST /test/layout {layout}`: how `/login` looks: usual, renamed (its fields have other names), steps (the password has a page of its own),
- *   dead_end (a right password leads to a page that asks for nothing and signs nobody in)
- * - `POST /test/enrolment {key}`: `/login/enrol` shows its key as text, or as a QR code alone (img, canvas or svg)
- * - `POST /test/captcha {beside}`: how the captcha of `/login/captcha-beside` behaves: tick, keyless (no solver can be asked), typed (it comes
- *   up while the password is typed), later (after a first try), itself (it answers itself), unseen (out of sight), framed (in a frame)
- * - `POST /test/mail-link {opens, press?}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it,
- *   which must be the one that waits (here); with `press` (button) its page waits for a press first (none, as ever: it does not)
- * - `POST /test/refuse-codes {user, times}`: so many authenticator codes are refused, right ones too
- * - `POST /test/totp-period {user, seconds}`: how long each code of the user's authenticator stands; 30 to begin with
+ * - `POST /test/lock {user, why?}`: locks the user out, with the message for `locked` or `attempts`; without `why` unlocks
+ * - `POST /test/other-account {user, as?}`: the user's logins end in the account of `as`; without `as`, in their own
+ * - `POST /test/layout {layout}`: layout of `/login`: usual, renamed (other field names), steps (password on a second page), dead_end (the
+ *   correct password leads to a page that neither asks for anything nor signs in)
+ * - `POST /test/enrolment {key}`: `/login/enrol` shows its key as text, or only as a QR code (img, canvas or svg)
+ * - `POST /test/captcha {beside}`: behavior of the captcha on `/login/captcha-beside`: tick, keyless (no solver can be used), typed (appears
+ *   while the password is typed), later (after a first attempt), itself (solves itself), unseen (invisible), framed (in a frame)
+ * - `POST /test/mail-link {opens, press?}`: a mailed link signs in the waiting browser (there), or the browser that opens it, which must be
+ *   the waiting one (here); with `press` its page requires a button press (button) or not (none, the default)
+ * - `POST /test/refuse-codes {user, times}`: refuses this many authenticator codes, even correct ones
+ * - `POST /test/totp-period {user, seconds}`: the TOTP period of the user's authenticator; initially 30
  * - `POST /test/mode {mode, delay_ms?}`: ok, down (503), nonsense, slow
  * - `GET /test/sms?user=` and `GET /test/email?user=`: the last code (and link) sent
- * - `POST /test/deliver {user, url?, as?, to?, secret?}`: messages to the user are posted to `url` as they are sent, as `json`
- *   (`secret` is the bearer token) or in the shape of `twilio` or `mailgun` (`secret` signs); without `url` no more
- * - `POST /test/approve {user}`: the person agrees on another device
- * - `GET /test/passkeys?user=`: ids of the user's passkeys and how often each has signed
- * - `GET /test/log?user=`: how many login posts arrived; never what was typed
+ * - `POST /test/deliver {user, url?, as?, to?, secret?}`: posts messages to the user to `url`, as `json` (`secret` is the bearer token) or
+ *   in the format of `twilio` or `mailgun` (`secret` signs); without `url` stops doing so
+ * - `POST /test/approve {user}`: approves the login on another device
+ * - `GET /test/passkeys?user=`: ids and signature counters of the user's passkeys
+ * - `GET /test/log?user=`: counts login posts, without typed values
  * - `POST /test/reset`
  */
 export function testControls(app: FastifyInstance, state: SiteState): void {
@@ -73,7 +73,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     const user = findUser(posted(request, 'user'));
     if (!user) return unknownUser(reply);
     const as = findUser(posted(request, 'as'))?.username ?? null;
-    state.leadElsewhere(user.username, as);
+    state.redirectLoginsTo(user.username, as);
     return { user: user.username, as };
   });
 
@@ -133,7 +133,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
   });
 
   app.get('/test/sms', (request, reply) => {
-    const user = findUser(asked(request, 'user'));
+    const user = findUser(queried(request, 'user'));
     if (!user) return unknownUser(reply);
     return {
       user: user.username,
@@ -143,7 +143,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
   });
 
   app.get('/test/email', (request, reply) => {
-    const user = findUser(asked(request, 'user'));
+    const user = findUser(queried(request, 'user'));
     if (!user) return unknownUser(reply);
     const token = state.messages.lastMailedToken(user.username);
     const link = token ? `${request.protocol}://${request.host}/login/magic-link/open?token=${token}` : null;
@@ -169,13 +169,13 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
   });
 
   app.get('/test/passkeys', (request, reply) => {
-    const user = findUser(asked(request, 'user'));
+    const user = findUser(queried(request, 'user'));
     if (!user) return unknownUser(reply);
     return { user: user.username, passkeys: state.passkeysOf(user.username).map(({ id, count }) => ({ id, count })) };
   });
 
   app.get('/test/log', (request) => {
-    const asks = asked(request, 'user');
+    const asks = queried(request, 'user');
     const username = findUser(asks)?.username ?? asks;
     return { user: username, ...state.log(username) };
   });

@@ -1,18 +1,18 @@
-/** A person who may sign in on the practice site. All of it is public: nothing here is a real secret. */
+/** A user of the practice site. All of it is public. */
 export interface SandboxUser {
   readonly username: string;
   readonly email: string;
   readonly name: string;
   readonly password: string;
-  /** Base32 secret of the authenticator app, the same at every start. */
+  /** Base32 secret of the authenticator app. */
   readonly totpSecret: string;
-  /** Last two digits of the phone that text messages go to. */
+  /** Last two digits of the phone number. */
   readonly phoneEnding: string;
-  /** The page this user is meant to show; every user may use every page. */
+  /** The login page that this user demonstrates; all users can use all pages. */
   readonly loginPath: string;
 }
 
-/** The documented test users. Their passwords can be changed at run time by `POST /test/users/{user}/password`. */
+/** The documented test users. `POST /test/users/{user}/password` changes their passwords. */
 export const SANDBOX_USERS: readonly SandboxUser[] = [
   user('alice', 'Alice Archer', 'correct-horse-alice-1', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAB', '10', '/login'),
   user('bob', 'Bob Baker', 'correct-horse-bob-2', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAC', '11', '/login/two-step'),
@@ -24,12 +24,12 @@ export const SANDBOX_USERS: readonly SandboxUser[] = [
   user('heidi', 'Heidi Hunter', 'correct-horse-heidi-8', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAI', '17', '/login/push'),
 ];
 
-/** What the practice bank knows a user by, beside the user name. */
+/** The customer number of a user at the practice bank. */
 export function customerNumberOf(user: SandboxUser): string {
   return `4711${user.phoneEnding}`;
 }
 
-/** Finds a user by user name or e-mail address, as a site does: spaces around it and case do not matter. */
+/** Finds a user by user name or e-mail address, ignoring case and surrounding spaces. */
 export function findUser(identifier: string): SandboxUser | undefined {
   const wanted = identifier.trim().toLowerCase();
   return SANDBOX_USERS.find((each) => each.username === wanted || each.email === wanted);
@@ -43,13 +43,5 @@ function user(
   phoneEnding: string,
   loginPath: string,
 ): SandboxUser {
-  return {
-    username,
-    email: `${username}@sandbox.test`,
-    name,
-    password,
-    totpSecret,
-    phoneEnding,
-    loginPath,
-  };
+  return { username, email: `${username}@sandbox.test`, name, password, totpSecret, phoneEnding, loginPath };
 }

@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SiteState } from './state.ts';
 import { findUser, type SandboxUser } from './users.ts';
 
-/** Name of the cookie that holds the session id. */
+/** Session id cookie. */
 export const SESSION_COOKIE = 'sandbox_session';
-/** Name of the cookie that holds a login that is not finished. */
+/** Cookie of an unfinished login. */
 export const PENDING_COOKIE = 'sandbox_pending';
 
 const PERSISTENT_SECONDS = 30 * 24 * 3600;
 
-/** How long the browser keeps the session cookie: a month, or until it is closed. */
-export type CookieKind = 'persistent' | 'session-only';
+/** Whether the session cookie lasts a month, or until the browser is closed. */
+type CookieKind = 'persistent' | 'session-only';
 
 /** Attributes of the session cookie. */
 export function sessionCookie(kind: CookieKind) {
@@ -22,12 +22,12 @@ export function sessionCookie(kind: CookieKind) {
   };
 }
 
-/** The session's user of a request, if there is one. */
+/** The signed-in user of a request, if any. */
 export function visitor(state: SiteState, request: FastifyRequest): SandboxUser | undefined {
   return state.sessionUser(request.cookies[SESSION_COOKIE]);
 }
 
-/** Finishes a login: session cookie set, pending login forgotten, on to the account page or another. */
+/** Completes a login: sets the session cookie, removes the pending login, redirects to `landing`. */
 export function signIn(
   state: SiteState,
   request: FastifyRequest,
@@ -37,16 +37,11 @@ export function signIn(
   landing = '/account',
 ): FastifyReply {
   endPending(state, request, reply);
-  void reply.setCookie(SESSION_COOKIE, state.openSession(username), {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    ...(kind === 'persistent' ? { maxAge: PERSISTENT_SECONDS } : {}),
-  });
+  void reply.setCookie(SESSION_COOKIE, state.openSession(username), sessionCookie(kind));
   return reply.redirect(landing, 303);
 }
 
-/** Remembers a login that goes on to another page. */
+/** Stores a login that continues on another page. */
 export function beginPending(
   state: SiteState,
   reply: FastifyReply,
@@ -55,45 +50,41 @@ export function beginPending(
   passwordGiven: boolean,
 ): string {
   const id = state.openPending(username, page, passwordGiven);
-  void reply.setCookie(PENDING_COOKIE, id, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-  });
+  void reply.setCookie(PENDING_COOKIE, id, sessionCookie('session-only'));
   return id;
 }
 
-/** Forgets a login that is not finished. */
-export function endPending(state: SiteState, request: FastifyRequest, reply: FastifyReply): void {
+/** Removes an unfinished login. */
+function endPending(state: SiteState, request: FastifyRequest, reply: FastifyReply): void {
   state.closePending(request.cookies[PENDING_COOKIE]);
   void reply.clearCookie(PENDING_COOKIE, { path: '/' });
 }
 
-/** The login that this browser has begun on a page, if any. */
+/** The login that this browser started on a page, if any. */
 export function pendingOf(state: SiteState, request: FastifyRequest, page: string) {
   const pending = state.pending(request.cookies[PENDING_COOKIE]);
   return pending?.page === page ? pending : undefined;
 }
 
-/** A posted form as plain strings; what is missing is an empty string. */
+/** A value of the posted form, or an empty string. */
 export function posted(request: FastifyRequest, name: string): string {
-  const body: unknown = request.body;
-  if (typeof body !== 'object' || body === null) return '';
-  const value: unknown = Reflect.get(body, name);
-  return typeof value === 'string' ? value : '';
+  return textAt(request.body, name);
 }
 
-/** A value of the query string. */
-export function asked(request: FastifyRequest, name: string): string {
-  const query: unknown = request.query;
-  if (typeof query !== 'object' || query === null) return '';
-  const value: unknown = Reflect.get(query, name);
+/** A value of the query string, or an empty string. */
+export function queried(request: FastifyRequest, name: string): string {
+  return textAt(request.query, name);
+}
+
+function textAt(values: unknown, name: string): string {
+  if (typeof values !== 'object' || values === null) return '';
+  const value: unknown = Reflect.get(values, name);
   return typeof value === 'string' ? value : '';
 }
 
 /**
- * Checks a user name and password and counts the post. `final` says whether the password alone signs in on this page.
- * @returns the user, or undefined when either is wrong: the site does not say which.
+ * Checks a user name and password and counts the post. `final`: whether the password alone signs in on this page.
+ * @returns the user, or undefined if either is wrong.
  */
 export function checkPassword(
   state: SiteState,
@@ -108,7 +99,7 @@ export function checkPassword(
   return right ? user : undefined;
 }
 
-/** Answers a page. */
+/** Sends a page. */
 export function show(reply: FastifyReply, body: string, status = 200): FastifyReply {
   return reply.code(status).header('cache-control', 'no-store').type('text/html; charset=utf-8').send(body);
 }

@@ -7,7 +7,7 @@ import { chromium, type Browser, type ElementHandle, type Frame, type Page } fro
 import { readWithReasons } from '../activities/login/reading/read-page.ts';
 import { openShadowRoots } from '../activities/login/reading/shadow-roots.ts';
 import type { PageReading } from '../contract/reading.ts';
-import type { Reason } from '../reader/understand.ts';
+import type { Reason } from '../reader/analyze-page.ts';
 import { findChromium } from './setup/chromium.ts';
 import { SetupError } from './setup/setup-error.ts';
 

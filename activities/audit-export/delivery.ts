@@ -1,6 +1,6 @@
 import { Agent } from 'node:https';
 import type { AuditExportTest, ExportFailureCode } from '../../contract/audit-export.ts';
-import { guardedLookup } from '../../egress/guarded-lookup.ts';
+import { guardedLookup } from '../../egress/resolve.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { ExportTarget } from '../../store/queries/audit-export-destinations.ts';
 import { causeOf } from './causes.ts';

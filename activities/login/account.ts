@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { KnownAccount } from '../../contract/document.ts';
-import { namedAccount } from '../../reader/account.ts';
 import { placeOf } from './landing-url.ts';
 import { seeFrames } from './reading/frames.ts';
+import { findNamedAccount } from '../../reader/signs/signed-in.ts';
 
 /** The account that a signed-in page names, or null. Its names leave the page as fingerprints of this connection alone. */
 export async function accountOn(
   page: Page,
   { connectionId }: Pick<LoginTarget, 'connectionId'>,
 ): Promise<KnownAccount | null> {
-  const { email, name } = namedAccount(await seeFrames(page));
+  const { email, name } = findNamedAccount(await seeFrames(page));
   if (email === undefined && name === undefined) return null;
   const fingerprint = (named: string): string =>
     createHash('sha256').update(`${connectionId}\n${named}`).digest('base64url').slice(0, 22);

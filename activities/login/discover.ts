@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { FormChoice, PageReading } from '../../contract/reading.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
-import { readSignInLinks } from '../../reader/sign-in-link.ts';
 import type { LoginDeps } from './deps.ts';
 import { goTo, readLogin } from './read-login.ts';
 import { seeFrames } from './reading/frames.ts';
 import type { Judgement } from './reading/read-page.ts';
 import { settle } from './reading/settle.ts';
 import { isListedHost } from '../../egress/policy.ts';
+import { readSignInLinks } from '../../reader/signs/sign-in-links.ts';
 
 /** Where sites usually keep their login page, most common first. */
 const COMMON_PATHS = [

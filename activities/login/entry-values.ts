@@ -1,7 +1,6 @@
 import type { EnterInput, FieldEntry } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { Page } from 'playwright-core';
-import { readEnrolment } from '../../reader/enrolment.ts';
 import type { ValueOwner } from './allowed-site.ts';
 import { openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
@@ -9,6 +8,7 @@ import { failure } from './faults.ts';
 import { seeFrames } from './reading/frames.ts';
 import { freshTotpCode, nextTotpCode } from './totp.ts';
 import { packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
+import { readTotpSetup } from '../../reader/signs/totp-setup.ts';
 
 /** One value to type. `owner`: whom a stored one belongs to; null for what a person has just given for this very field. */
 export interface OpenedValue {
@@ -38,7 +38,7 @@ export async function openValues(
   const values: OpenedValue[] = [];
   for (const entry of input.answer.entries) {
     if (entry.source.kind === 'enrolment') {
-      const secret = readEnrolment(await seeFrames(page))?.secret;
+      const secret = readTotpSetup(await seeFrames(page))?.secret;
       if (secret === undefined) throw failure('element_not_found', 'the new authenticator is gone from the page', true);
       values.push({
         entry,

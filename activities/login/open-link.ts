@@ -3,7 +3,6 @@ import type { OpenLinkInput } from '../../contract/activities.ts';
 import { MAILED_LINK } from '../../contract/answer-check.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { isOwnLink } from '../../contract/site-hosts.ts';
-import { readLoneStep } from '../../reader/offers.ts';
 import { mayTypeInto } from './allowed-site.ts';
 import type { LoginDeps } from './deps.ts';
 import { failure } from './faults.ts';
@@ -13,6 +12,7 @@ import { waitForRequestsToSettle } from './reaction.ts';
 import { openWindow } from './strange-windows.ts';
 import { readLogin } from './read-login.ts';
 import { seeFrames } from './reading/frames.ts';
+import { findConfirmButton } from '../../reader/choices/interstitials.ts';
 
 /** How long the page that waits for the link may take to notice that it was opened, in milliseconds. */
 const NOTICES_WITHIN_MS = 15_000;
@@ -100,8 +100,8 @@ async function pressLoneStep(
   page: Page,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const step = readLoneStep(await seeFrames(page));
-  if (step === null || !isOwnLink(page.url(), target) || !isOwnLink(step.leadsTo, target)) return false;
+  const step = findConfirmButton(await seeFrames(page));
+  if (step === null || !isOwnLink(page.url(), target) || !isOwnLink(step.targetUrl, target)) return false;
   const hands = { page, service, computer: { projectId: target.projectId, sessionId } };
   const press = (): Promise<void> => clickPlace(hands, { selector: step.selector, frame: [] });
   await waitForRequestsToSettle(page, press, signal);

@@ -8,12 +8,12 @@ import { lengthOfValue } from './page-checks.ts';
 import { seeFrames } from './reading/frames.ts';
 import { isAuthorizationAnswer, isAuthorizationRequest } from './landing-url.ts';
 import { isSameSite } from '../../contract/site-hosts.ts';
-import { readFollowUpForm } from '../../reader/follow-up-form.ts';
-import { readOffers } from '../../reader/offers.ts';
+import { readFollowUpForm } from '../../reader/form/follow-up-form.ts';
+import { readInterstitial } from '../../reader/choices/interstitials.ts';
 import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
 import { goTo, readLogin } from './read-login.ts';
 import { followSignInLink } from './discover.ts';
-import { readRefusal } from '../../reader/website-error.ts';
+import { readLoginRefusal } from '../../reader/signs/website-error.ts';
 import type { Judgement } from './reading/read-page.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
 import { withoutTyped } from './without-typed.ts';
@@ -92,13 +92,13 @@ export async function readAfterEntering(
   const frames = await seeFrames(page);
   const followUp = readFollowUpForm(frames);
   if (followUp !== null) return withoutTyped(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
-  const refusal = readRefusal(frames, reading.website_error);
+  const refusal = readLoginRefusal(frames, reading.website_error);
   if (refusal !== null && reading.lock_out === undefined) {
     const form = answered === 'login' && before !== null ? await readFormAgain(page, before.url, judgement) : null;
     return withoutTyped(page, { ...(form ?? reading), website_error: refusal });
   }
   if (reading.website_error !== null) return reading;
-  const offers = readOffers(frames);
+  const offers = readInterstitial(frames);
   if (offers.length > 0) return withoutTyped(page, { ...reading, kind: 'choice', choices: offers, submit: null });
   // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
   // visitor whom nobody knows tells: who is led away from there, or asked to log in, sees another page than this one.
@@ -149,7 +149,7 @@ async function isOnItsWay(page: Page, { kind, website_error: error }: PageReadin
   if (kind !== 'other' && kind !== 'logged_in') return false;
   if (passed < REDEEMS_WITHIN_MS && isAuthorizationAnswer(page.url())) return true;
   if (passed >= LEADS_BACK_WITHIN_MS || error !== null || !isAuthorizationRequest(page.url())) return false;
-  return readOffers(await seeFrames(page)).length === 0;
+  return readInterstitial(await seeFrames(page)).length === 0;
 }
 
 /** True when a window that another page opened goes away by itself: what it has to say, it says to that page. */

@@ -5,9 +5,9 @@ import { failure } from './faults.ts';
 import { shownUrl } from './landing-url.ts';
 import { seeFrames } from './reading/frames.ts';
 import { readWithReasons, type Judgement } from './reading/read-page.ts';
-import { evidenceOf } from '../../reader/evidence.ts';
-import { showsOnlyLoading } from '../../reader/signs.ts';
 import { withoutTyped } from './without-typed.ts';
+import { summarizeReasons } from '../../reader/analyze-page.ts';
+import { isLoadingPage } from '../../reader/signs/page-signs.ts';
 
 /** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
 const SIGN_OF_LIFE_WITHIN_MS = 3000;
@@ -26,11 +26,12 @@ export async function readLogin(page: Page, judgement: Judgement = {}): Promise<
   const read = (): Promise<PageReading | null> =>
     readWithReasons(page, judgement).then(
       // What quotes a page that shows a secret is left out.
-      ({ reading, reasons }) => (reading.enrolment === true ? reading : { ...reading, evidence: evidenceOf(reasons) }),
+      ({ reading, reasons }) =>
+        reading.enrolment === true ? reading : { ...reading, evidence: summarizeReasons(reasons) },
       () => null,
     );
   let reading = await read();
-  while (reading?.kind === 'unavailable' && Date.now() < end && showsOnlyLoading(await seeFrames(page)))
+  while (reading?.kind === 'unavailable' && Date.now() < end && isLoadingPage(await seeFrames(page)))
     reading = await read();
   if (reading === null || (reading.kind === 'unavailable' && !(await isAlive(page)))) throw pageLost();
   return withoutTyped(page, { ...reading, url: shownUrl(reading.url) });

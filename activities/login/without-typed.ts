@@ -1,7 +1,7 @@
 import { toUSVString } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
-import { withoutSecrets } from '../../reader/without-secrets.ts';
+import { redactSecrets } from '../../reader/redact.ts';
 
 /** Values shorter than this stand in too many other words to be looked for. */
 const SHORTEST = 4;
@@ -24,7 +24,7 @@ export function secretsTypedInto(page: Page): ReadonlySet<string> {
  * address, steps later, too. Selectors stay as they are; the reader makes them from names and places.
  */
 export function withoutTyped(page: Page, reading: PageReading): PageReading {
-  return withoutSecrets(reading, [...secretsTypedInto(page)]);
+  return redactSecrets(reading, [...secretsTypedInto(page)]);
 }
 
 /** Secrets as texts, addresses and forms spell them; without those that are too short to be looked for. */

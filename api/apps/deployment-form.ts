@@ -3,7 +3,7 @@ import { fromBufferPromise } from 'yauzl';
 import { z } from 'zod';
 import { APP_REGION, DEFAULT_APP_VERSION, Entrypoint, GithubSource } from '../../contract/apps.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
-import { dropRest, rejectForm } from '../../http/bodies.ts';
+import { discardRest, throwFormError } from '../../http/bodies.ts';
 
 /** Maximum number of variables of a deployment, and their length in characters. */
 export const MAX_ENV_VARS = 200;
@@ -36,9 +36,9 @@ export async function parseDeploymentForm(request: FastifyRequest): Promise<Depl
     );
   }
   try {
-    return await readForm(request).catch(rejectForm);
+    return await readForm(request).catch(throwFormError);
   } finally {
-    dropRest(request.raw);
+    discardRest(request.raw);
   }
 }
 

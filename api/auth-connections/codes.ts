@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findIn } from '../../codes/receive.ts';
+import { findCodeOrLink } from '../../codes/receive.ts';
 import { ConnectionCode } from '../../contract/connections.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { IdParams, errorResponses } from '../response-schemas.ts';
@@ -32,7 +32,7 @@ export function registerCodes(app: ApiServer, { views, inbox }: ApiParts): void 
     handler: async (request, reply) => {
       const row = await views.find(callerOf(request), request.params.id);
       const { code: given, text = '' } = request.body;
-      const found = given === undefined ? findIn({ text }, row.document) : { code: given, link: null };
+      const found = given === undefined ? findCodeOrLink({ text }, row.document) : { code: given, link: null };
       if (found === null)
         throw invalidField(
           'text',

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HoldfastError } from '../../contract/errors.ts';
 import { toHoldfastError } from '../../http/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import type { AuditTrail } from '../audit-log/audit-trail.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
@@ -31,7 +31,7 @@ export function tunnelBrowserWebSockets(app: ApiServer, parts: ApiParts, trail: 
     const reject = (error: unknown): void => {
       const known = toHoldfastError(error);
       audit(known.status);
-      refuseUpgrade(socket, known);
+      rejectUpgrade(socket, known);
     };
     admit(request, ip, parts).then(() => connect(request, socket, head, { parts, audit, reject }), reject);
   });

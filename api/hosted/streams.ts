@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { toHoldfastError } from '../../http/errors.ts';
 import { eventFrame, openEventStream, startStream } from '../../http/event-stream.ts';
-import { drained, STUCK_READER_MS } from '../../http/readers.ts';
+import { waitForDrain, STALLED_CLIENT_MS } from '../../http/slow-clients.ts';
 import type { HostedPageDeps, HostedSession } from './deps.ts';
 import { toFlowView } from './view.ts';
 
@@ -66,7 +66,7 @@ export async function streamScreencast(
   try {
     for await (const chunk of frames) {
       if (signal.aborted || raw.writableEnded) break;
-      if (!raw.write(chunk)) await drained(raw, STUCK_READER_MS);
+      if (!raw.write(chunk)) await waitForDrain(raw, STALLED_CLIENT_MS);
     }
   } catch {
     // The step or the browser session has ended: the client reconnects and learns the current state.

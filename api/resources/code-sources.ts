@@ -7,7 +7,7 @@ import { isSignedByMailgun, isSignedByTwilio } from '../../codes/signatures.ts';
 import { CodeSource, CodeSourceCreate, type CodeSourceType } from '../../contract/code-sources.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { CodeSourceRecord } from '../../store/queries/code-sources.ts';
-import { rejectForm } from '../../http/bodies.ts';
+import { throwFormError } from '../../http/bodies.ts';
 import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
@@ -38,7 +38,7 @@ export function registerCodeSources(app: ApiServer, parts: ApiParts): void {
     });
     // Errors before the body is parsed are the sender's.
     forms.setErrorHandler((error, request) => {
-      if (request.isMultipart() && (request.body === undefined || request.body === null)) rejectForm(error);
+      if (request.isMultipart() && (request.body === undefined || request.body === null)) throwFormError(error);
       throw error;
     });
     receive(forms.withTypeProvider<ZodTypeProvider>(), parts);

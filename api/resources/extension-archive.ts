@@ -4,7 +4,7 @@ import { fromBufferPromise, type ZipFile } from 'yauzl';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { MANIFEST, sanitizeManifest } from '../../contract/extensions.ts';
 import { ResourceName } from '../../contract/resource-name.ts';
-import { dropRest, rejectForm } from '../../http/bodies.ts';
+import { discardRest, throwFormError } from '../../http/bodies.ts';
 
 /** Maximum size of a manifest, in bytes. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
@@ -29,13 +29,13 @@ export async function parseExtensionForm(request: FastifyRequest): Promise<Exten
     throw new HoldfastError('unsupported_media_type', 'Send the extension as multipart/form-data, in the field `file`');
   }
   try {
-    const { name, file } = await receiveParts(request).catch(rejectForm);
+    const { name, file } = await receiveParts(request).catch(throwFormError);
     if (file === null) throw invalidField('file', 'required');
     const archive = stripCrxHeader(file);
     await checkArchive(archive);
     return { name, archive };
   } finally {
-    dropRest(request.raw);
+    discardRest(request.raw);
   }
 }
 

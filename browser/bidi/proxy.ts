@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, tooManyConnections } from '../cdp/client-socket.ts';
 import { toBuffer } from '../cdp/messages.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 import { bidiError, bidiSuccess, readBidiCommand, type BidiCommand } from './messages.ts';
 import { startBidiMapper, type BidiMapper } from './mapper.ts';
@@ -30,7 +30,7 @@ export function createBidiProxy(): BidiProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, tooManyConnections('BiDi connections'));
+        rejectUpgrade(socket, tooManyConnections('BiDi connections'));
         return;
       }
       connections.set(session, open + 1);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { HoldfastError } from '../../contract/errors.ts';
 import { portOf } from '../../egress/guard.ts';
 import { toHoldfastError } from '../../http/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import { loadedExtensions } from '../extensions/loaded-extensions.ts';
 import { websocketBaseOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
@@ -39,7 +39,7 @@ export function serveInBrowserClients(
       }
       cdpProxy.accept(session, inner, socket, head, { keepsSessionActive: false });
     };
-    admit().catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
+    admit().catch((error: unknown) => rejectUpgrade(socket, toHoldfastError(error)));
   });
   session.chromium.egress.answer({ host: host.hostname, port: portOf(host) }, server);
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HoldfastError } from '../../contract/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import { describeLoadedExtensions } from '../extensions/loaded-extensions.ts';
 import type { Session } from '../session/session.ts';
 import { watchConnection, type DisconnectReason } from '../telemetry/connection-watch.ts';
@@ -44,7 +44,7 @@ export function createCdpProxy(): CdpProxy {
     accept: (session, request, socket, head, { keepsSessionActive } = { keepsSessionActive: true }) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, tooManyConnections('CDP connections'));
+        rejectUpgrade(socket, tooManyConnections('CDP connections'));
         return;
       }
       connections.set(session, open + 1);
@@ -61,7 +61,7 @@ export function createCdpProxy(): CdpProxy {
         browser.terminate();
       });
       const failed = (): void => {
-        refuseUpgrade(socket, new HoldfastError('browser_error', 'The browser is not responding; retry'));
+        rejectUpgrade(socket, new HoldfastError('browser_error', 'The browser is not responding; retry'));
       };
       browser.once('error', failed);
       // The client is accepted once the browser is connected, so nothing has to be buffered.

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { cutOffWhenStuck } from '../../http/readers.ts';
+import { disconnectWhenStalled } from '../../http/slow-clients.ts';
 import type { Session } from '../session/session.ts';
 
 type StreamedSession = { activity: Pick<Session['activity'], 'begin'> } & Pick<Session, 'onEnd'>;
@@ -21,7 +21,7 @@ export function sendStream(
     done();
   };
   finished(stream).then(settle, settle);
-  cutOffWhenStuck(reply.raw, stuckAfterMs);
+  disconnectWhenStalled(reply.raw, stuckAfterMs);
   return reply.send(stream);
 }
 

@@ -2,7 +2,7 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../../contract/errors.ts';
 import { AbsolutePath } from '../../contract/processes.ts';
-import { dropRest, rejectForm } from '../../http/bodies.ts';
+import { discardRest, throwFormError } from '../../http/bodies.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import { receiveFile } from '../files/write-file.ts';
@@ -27,10 +27,10 @@ export async function withUploadForm(
   }
   const form: UploadForm = { files: [], fields: [] };
   try {
-    await receiveParts(request, files, form).catch(rejectForm);
+    await receiveParts(request, files, form).catch(throwFormError);
     await action(form);
   } finally {
-    dropRest(request.raw);
+    discardRest(request.raw);
     await Promise.all(form.files.map(({ file }) => file.discard()));
   }
 }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, tooManyConnections } from '../cdp/client-socket.ts';
 import { toBuffer } from '../cdp/messages.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import { MAX_VIEWERS_PER_SESSION, startScreencast, type Frame } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
 import { ViewerMessage, type ViewMessage } from './messages.ts';
@@ -31,7 +31,7 @@ export function createLiveView(): LiveView {
   return {
     accept: (session, request, socket, head) => {
       if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
-        refuseUpgrade(socket, tooManyConnections('live views'));
+        rejectUpgrade(socket, tooManyConnections('live views'));
         return;
       }
       session.watchers.live += 1;

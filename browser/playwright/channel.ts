@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CdpProxy } from '../cdp/proxy.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 
 /** Largest answer, in bytes. */
@@ -17,7 +17,7 @@ export function serveCdp(proxy: CdpProxy, session: Session, channel: Socket, pat
   server.on('upgrade', (request, socket, head: Buffer) => {
     socket.on('error', () => undefined);
     if (request.url === path) proxy.accept(session, request, socket, head);
-    else refuseUpgrade(socket, new HoldfastError('not_found', 'Not a WebSocket endpoint'));
+    else rejectUpgrade(socket, new HoldfastError('not_found', 'Not a WebSocket endpoint'));
   });
   channel.on('error', () => undefined);
   server.emit('connection', channel);

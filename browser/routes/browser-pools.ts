@@ -3,7 +3,7 @@ import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import type { BrowserPool as BrowserPoolAnswer } from '../../contract/browser-pools.ts';
 import { isOurRegion, REGION } from '../../contract/browsers.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
-import { whenGone } from '../../http/readers.ts';
+import { abortOnClose } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { invocationOf, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
@@ -35,7 +35,7 @@ export function poolRoutes({ route }: Router, { pools, tokens, policy }: Browser
     const wanted = { ...call.body, invocationId: invocationOf(request) };
     rejectUnsupported(wanted);
     if (wanted.start_url !== undefined) checkUserUrl(wanted.start_url, { policy, field: 'start_url' });
-    const disconnected = whenGone(reply);
+    const disconnected = abortOnClose(reply);
     const pool = poolOf(call);
     const session = await pool.acquire(wanted, disconnected);
     if (session === null) return reply.code(204).send();

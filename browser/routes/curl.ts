@@ -4,7 +4,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { CONNECTION_HEADERS } from '../../contract/curl.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
-import { whenGone } from '../../http/readers.ts';
+import { abortOnClose } from '../../http/slow-clients.ts';
 import type { CurlResponse } from '../curl/request.ts';
 import { sendRequest } from '../curl/request.ts';
 import type { BrowserDeps } from '../deps.ts';
@@ -26,7 +26,7 @@ const { curlRawGet, curlRawPost, curlRawPut, curlRawPatch, curlRawDelete } = BRO
 export function curlRoutes(app: FastifyInstance, deps: BrowserDeps): void {
   createRouter(app, deps).inSession(BROWSER_ROUTES.curl, async (session, { body, reply }) => {
     const { href: url } = checkUserUrl(body.url, { policy: deps.policy, field: 'url' });
-    const { body: content, ...answer } = await sendRequest(session, { ...body, url }, whenGone(reply));
+    const { body: content, ...answer } = await sendRequest(session, { ...body, url }, abortOnClose(reply));
     return { ...answer, body: content.toString(body.response_encoding) };
   });
 
@@ -51,7 +51,7 @@ export function curlRoutes(app: FastifyInstance, deps: BrowserDeps): void {
           timeout_ms: query.timeout_ms,
           body: Buffer.isBuffer(body) ? body : undefined,
         };
-        const answer = await sendRequest(session, wanted, whenGone(reply));
+        const answer = await sendRequest(session, wanted, abortOnClose(reply));
         return sendResponse(reply, answer, request.headers['sec-fetch-site'] !== undefined);
       });
     }

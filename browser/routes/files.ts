@@ -5,7 +5,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { SetFilePermissions } from '../../contract/files.ts';
 import { openEventStream } from '../../http/event-stream.ts';
-import { whenGone } from '../../http/readers.ts';
+import { abortOnClose } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { createFolder, deleteFile, deleteFolder, move, setPermissions } from '../files/change-tree.ts';
 import { fileInfoAt, listFolder, openFile } from '../files/read.ts';
@@ -71,7 +71,7 @@ function assertOwners({ owner, group }: SetFilePermissions): void {
 
 async function streamChanges(events: WatchEvents, reply: FastifyReply): Promise<FastifyReply> {
   const stream = openEventStream(reply);
-  for await (const event of events.read(whenGone(reply))) {
+  for await (const event of events.read(abortOnClose(reply))) {
     await stream.send('comment' in event ? `: ${event.comment}\n\n` : `data: ${JSON.stringify(event)}\n\n`);
   }
   stream.end();

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { CaptchaSolve } from '../../contract/captcha-solves.ts';
 import { ProgramId, ProgramRun, type ProgramEvent } from '../../contract/programs.ts';
-import { givableBody } from '../../http/bodies.ts';
+import { abandonableBody } from '../../http/bodies.ts';
 import { readInput } from '../../http/errors.ts';
 import { eventFrame, openEventStream } from '../../http/event-stream.ts';
-import { whenGone } from '../../http/readers.ts';
+import { abortOnClose } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { createAuthorizer } from '../http/authentication.ts';
 import { projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
@@ -46,7 +46,7 @@ function programRunRoutes(app: FastifyInstance, { programs, logger }: BrowserDep
   });
   app.put('/programs/:id', async (request, reply) => {
     const { id } = readInput(Program, request.params);
-    const content = request.body instanceof Readable ? givableBody(request.body) : Readable.from([]);
+    const content = request.body instanceof Readable ? abandonableBody(request.body) : Readable.from([]);
     await programs.receive(id, content);
     return reply.code(204).send();
   });
@@ -61,7 +61,7 @@ function programRunRoutes(app: FastifyInstance, { programs, logger }: BrowserDep
       void send({ event: 'log', timestamp: new Date().toISOString(), message });
     };
     try {
-      await send({ event: 'end', end: await start(log, whenGone(reply)) });
+      await send({ event: 'end', end: await start(log, abortOnClose(reply)) });
     } catch {
       // The reader treats a stream without an `end` event as broken, and retries.
       logger.error({}, 'failed to run a program');

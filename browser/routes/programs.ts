@@ -4,7 +4,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { ProcessOutputEvent } from '../../contract/processes.ts';
 import { openEventStream } from '../../http/event-stream.ts';
-import { whenGone } from '../../http/readers.ts';
+import { abortOnClose } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import type { Router } from '../http/router.ts';
 import { createExecutors } from '../playwright/executors.ts';
@@ -18,7 +18,7 @@ export function programRoutes({ inSession }: Router, deps: BrowserDeps): void {
     return { pid: process.pid, process_id: id, started_at: process.startedAt.toISOString() };
   });
   inSession(BROWSER_ROUTES.processExec, async (session, { body, reply }) =>
-    sendResult(reply, await processesOf(session).exec(body, whenGone(reply))),
+    sendResult(reply, await processesOf(session).exec(body, abortOnClose(reply))),
   );
   inSession(BROWSER_ROUTES.processStatus, (session, { params }) =>
     processesOf(session).find(params.processId).process.status(),
@@ -49,7 +49,7 @@ export function programRoutes({ inSession }: Router, deps: BrowserDeps): void {
 
   const executors = createExecutors(deps.cdpProxy);
   inSession(BROWSER_ROUTES.executePlaywrightCode, (session, { body, reply }) =>
-    executors.run(session, body, whenGone(reply)),
+    executors.run(session, body, abortOnClose(reply)),
   );
 }
 
@@ -82,7 +82,7 @@ async function streamOutput({ process, output }: SpawnedProcess, reply: FastifyR
   const onLost = (bytes: number): void => {
     lost = `: ${String(bytes)} bytes were not read in time\n\n`;
   };
-  for await (const piece of output.read(whenGone(reply), onLost)) {
+  for await (const piece of output.read(abortOnClose(reply), onLost)) {
     await stream.send(lost + frameOf({ stream: piece.stream, data_b64: piece.data.toString('base64') }));
     lost = '';
   }

@@ -4,7 +4,7 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Replay } from '../../contract/replays.ts';
 import { ReplayStart } from '../../contract/replays.ts';
-import { cutOffWhenStuck } from '../../http/readers.ts';
+import { disconnectWhenStalled } from '../../http/slow-clients.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
@@ -46,7 +46,7 @@ async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayR
   const file = deps.replayStore.videoPath(record.id);
   // The current size: while recording, all but the last seconds.
   const size = await videoSize(file);
-  cutOffWhenStuck(reply.raw);
+  disconnectWhenStalled(reply.raw);
   return reply
     .headers({
       'content-type': 'video/mp4',

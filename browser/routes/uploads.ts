@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_EXTENSION_BYTES } from '../../contract/extensions.ts';
-import { givableBody } from '../../http/bodies.ts';
+import { abandonableBody } from '../../http/bodies.ts';
 import { CdpError } from '../cdp/connection.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
@@ -39,7 +39,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
       parsed(null, body);
     });
     createRouter(raw, deps).inSession(BROWSER_ROUTES.writeFile, async ({ space }, { query, request }) => {
-      const content = request.body instanceof Readable ? givableBody(request.body) : Readable.from([]);
+      const content = request.body instanceof Readable ? abandonableBody(request.body) : Readable.from([]);
       const file = await receiveFile(space.files, content);
       try {
         await file.put(query.path, octal(query.mode));

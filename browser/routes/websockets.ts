@@ -4,7 +4,7 @@ import { serveInBrowserClients } from '../cdp/in-browser-clients.ts';
 import type { TokenPurpose } from '../cdp/token.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { refuseUpgrade } from '../../http/sockets.ts';
+import { rejectUpgrade } from '../../http/sockets.ts';
 import type { BrowserDeps } from '../deps.ts';
 
 /** WebSocket endpoints of a session, by the last segment of their path. */
@@ -14,7 +14,7 @@ const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi', live: 
 export function serveWebsockets(server: Server, deps: BrowserDeps): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined);
-    accept(request, socket, head).catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
+    accept(request, socket, head).catch((error: unknown) => rejectUpgrade(socket, toHoldfastError(error)));
   });
 
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {

@@ -1,14 +1,14 @@
 import type { ClickableFacts } from '../facts.ts';
 import { extraOf, regionOf } from './controls.ts';
 import { labelText, nearText, referenced, textOf } from './labels.ts';
-import type { Sight } from './visible.ts';
-import { boxOf } from './visible.ts';
-import { classNames, composedParent, idOf, oneLine } from './walk.ts';
+import type { Visibility } from './visibility.ts';
+import { boxOf } from './visibility.ts';
+import { classNames, composedParent, idOf, oneLine } from './composed-tree.ts';
 
 const ROLES = new Set(['button', 'link', 'menuitem', 'option', 'radio', 'tab']);
 const BUTTON_TYPES = new Set(['submit', 'button', 'image', 'reset', 'radio']);
 
-/** True for what is there to be pressed. Plain elements count when they can be focused or carry a handler. */
+/** True for a clickable element. Generic elements count if they are focusable, have a handler or are styled as a button. */
 export function isClickable(element: Element): boolean {
   if (element instanceof HTMLInputElement) return BUTTON_TYPES.has(element.type);
   if (element.tagName === 'BUTTON' || element.tagName === 'SUMMARY') return true;
@@ -19,40 +19,42 @@ export function isClickable(element: Element): boolean {
   if (element.hasAttribute('onclick') || element.hasAttribute('data-identifier'))
     return element.tagName !== 'BODY' && element.tagName !== 'FORM';
   if (element.getAttribute('tabindex') === '0' && hasPointer(element)) return true;
-  const named = classNames(element);
-  return (NAMED_BUTTON.test(named) || NAMED_PERSON.test(named) || saysOneThing(element)) && isDrawnButton(element);
+  const classes = classNames(element);
+  return (
+    (BUTTON_CLASS.test(classes) || ENTRY_CLASS.test(classes) || isShortLabel(element)) && isStyledAsButton(element)
+  );
 }
 
-const NAMED_BUTTON = /btn|button|submit|sign-?in|log-?in|oauth|social|provider/i;
-/** What authors call an entry of a list of people, or of places to sign in to. */
-const NAMED_PERSON = /(^|[\s_-])(user|account|profile|person|member|tenant|workspace|organi[sz]ation)/i;
-const MAX_DRAWN_ELEMENTS = 8;
+const BUTTON_CLASS = /btn|button|submit|sign-?in|log-?in|oauth|social|provider/i;
+/** Classes of entries in lists of accounts or workspaces. */
+const ENTRY_CLASS = /(^|[\s_-])(user|account|profile|person|member|tenant|workspace|organi[sz]ation)/i;
+const MAX_DESCENDANTS = 8;
 const MAX_NAME = 25;
 
-/** A plain element without any others in it that says as much as a button does. */
-function saysOneThing(element: Element): boolean {
+/** True for a generic element with nothing but a short text. */
+function isShortLabel(element: Element): boolean {
   if (element.tagName !== 'DIV' && element.tagName !== 'SPAN') return false;
-  const said = element.childElementCount === 0 ? oneLine(element.textContent, MAX_NAME + 1) : '';
-  return said !== '' && said.length <= MAX_NAME;
+  const text = element.childElementCount === 0 ? oneLine(element.textContent, MAX_NAME + 1) : '';
+  return text !== '' && text.length <= MAX_NAME;
 }
 
-/** A plain element with a handler that only the script knows: called a button, shown as one, and small. */
-function isDrawnButton(element: Element): boolean {
+/** True for a small element with a pointer cursor of its own: its handler was added by a script. */
+function isStyledAsButton(element: Element): boolean {
   if (!(element instanceof HTMLElement) || element.matches('form, input, label, select, textarea, body')) return false;
-  if (element.getElementsByTagName('*').length > MAX_DRAWN_ELEMENTS || !hasPointer(element)) return false;
+  if (element.getElementsByTagName('*').length > MAX_DESCENDANTS || !hasPointer(element)) return false;
   const parent = composedParent(element);
   return parent !== null && !hasPointer(parent) && element.querySelector('a, button, input, [role=button]') === null;
 }
 
-/** What a clickable says and where it leads. */
+/** The facts of a clickable element. */
 export function clickableFacts(
   element: Element,
-  sight: Sight,
+  visibility: Visibility,
   place: { order: number; form: number; selector: string; xpath: string },
 ): ClickableFacts {
   const text = (name: string): string => oneLine(element.getAttribute(name), 200);
   const type = element instanceof HTMLInputElement || element instanceof HTMLButtonElement ? element.type : '';
-  const imageText = pictureText(element);
+  const imageText = imageTextOf(element);
   const lines = linesOf(element);
   const says =
     (type === 'radio' ? labelText(element) || nextText(element) || nearText(element) : '') ||
@@ -81,10 +83,10 @@ export function clickableFacts(
     classes: classNames(element),
     extra: extraOf(element),
     disabled: element.hasAttribute('disabled') || element.getAttribute('aria-disabled') === 'true',
-    visible: sight.visible && !sight.transparent,
+    visible: visibility.visible && !visibility.transparent,
     checked:
       (element instanceof HTMLInputElement && element.checked) || element.getAttribute('aria-checked') === 'true',
-    inText: standsInText(element),
+    inText: isInSentence(element),
   };
 }
 
@@ -97,7 +99,7 @@ function linesOf(element: Element): string[] {
     .slice(0, 6);
 }
 
-/** What stands in the slots of a button that is a part of a web component: it belongs to the component's own tree. */
+/** Text assigned to the slots of a button inside a web component. */
 function slottedText(element: Element): string {
   const words: string[] = [];
   for (const slot of element.querySelectorAll('slot')) {
@@ -106,15 +108,15 @@ function slottedText(element: Element): string {
   return oneLine(words.join(' '), 200);
 }
 
-/** Text beside a radio button that has no label of its own. */
+/** Text right after a radio button without a label. */
 function nextText(element: Element): string {
   const next = element.nextSibling;
   if (next instanceof Element) return textOf(next);
   return oneLine(next?.textContent, 100);
 }
 
-/** Alternative texts of pictures inside, and what their files and symbols are called. */
-function pictureText(element: Element): string {
+/** Alternative texts, file names and classes of images inside an element. */
+function imageTextOf(element: Element): string {
   const words: string[] = [];
   for (const picture of element.querySelectorAll('img, svg, use, i, [class*=icon]')) {
     words.push(
@@ -137,15 +139,15 @@ function hrefOf(element: Element): string {
   const form = element instanceof HTMLButtonElement || element instanceof HTMLInputElement ? element.form : null;
   const own = element.getAttribute('href') ?? element.getAttribute('formaction') ?? '';
   if (own) return own.slice(0, 500);
-  // A button that is all there is in its form leads where the form goes.
+  // A form with nothing but a button acts as a link to its action.
   const fields = form?.querySelector(
     'input:not([type=hidden]):not([type=submit]):not([type=button]), select, textarea',
   );
   return form && !fields ? (form.getAttribute('action') ?? '').slice(0, 500) : '';
 }
 
-/** A link in the middle of a sentence. */
-function standsInText(element: Element): boolean {
+/** True for a link inside a sentence. */
+function isInSentence(element: Element): boolean {
   const parent = composedParent(element);
   if (!parent || element.tagName !== 'A') return false;
   return (

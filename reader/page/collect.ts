@@ -4,26 +4,26 @@ import { controlFacts, isControl } from './controls.ts';
 import { checkboxFacts, createForms } from './forms.ts';
 import { createSelectors } from './selectors.ts';
 import { collectTexts } from './texts.ts';
-import { boxOf, createSight } from './visible.ts';
-import { classNames, idOf, oneLine, walk, type Tree } from './walk.ts';
+import { boxOf, createVisibility } from './visibility.ts';
+import { classNames, idOf, oneLine, walk, type Tree } from './composed-tree.ts';
 
 const MAX_CONTROLS = 200;
 const MAX_CLICKABLES = 500;
-/** Clickables as near as this to a field, in elements of the page's order, come before all others. */
-const NEAR = 150;
-/** What else is pressed on a long page and tells something: a way in or out, a provider. */
-const TELLING = /sign|log-?\s?(in|out|on|off)|auth|account|sso|anmeld|abmeld|connexion|login|logout|session/i;
-/** Time for what is nice to know of a long page, in milliseconds. What is needed is collected whatever it takes. */
-const SPARE_MS = 400;
+/** Clickables within this distance of a field, in document order, come first. */
+const NEAR_FIELD = 150;
+/** Sign-in and sign-out controls and providers, which matter even far from the fields. */
+const RELEVANT = /sign|log-?\s?(in|out|on|off)|auth|account|sso|anmeld|abmeld|connexion|login|logout|session/i;
+/** Time limit for optional clickables on a long page, in milliseconds. Required ones are always collected. */
+const OPTIONAL_MS = 400;
 
 /**
- * Reports what a visitor can see in this frame. It changes nothing and leaves nothing behind. Nothing in this folder calls
- * `Array.from`: older libraries put their own in its place, which knows no sets and maps.
+ * Reports what a visitor can see in this frame, without any side effects. Nothing in this folder calls `Array.from`: old
+ * libraries replace it by versions without support for sets and maps.
  */
-export function collect(): FrameFacts {
+function collect(): FrameFacts {
   const began = performance.now();
   const tree = walk(document);
-  const look = createSight();
+  const visibilityOf = createVisibility();
   const selectors = createSelectors(tree);
   const forms = createForms(tree);
   const order = (element: Element): number => tree.order.get(element) ?? 0;
@@ -33,11 +33,11 @@ export function collect(): FrameFacts {
     .slice(0, MAX_CONTROLS)
     .map((element) => {
       const place = { order: order(element), form: forms.indexOf(element), selector: selectors.css(element) };
-      return controlFacts(element, look(element), place);
+      return controlFacts(element, visibilityOf(element), place);
     });
   const anchors = controls.filter(({ visible }) => visible).map((each) => each.order);
-  const clickables = mostTelling(tree, anchors)
-    .filter(({ needed }) => needed || performance.now() - began < SPARE_MS)
+  const clickables = selectClickables(tree, anchors)
+    .filter(({ required }) => required || performance.now() - began < OPTIONAL_MS)
     .sort((a, b) => order(a.element) - order(b.element))
     .map(({ element }) => {
       const place = {
@@ -46,7 +46,7 @@ export function collect(): FrameFacts {
         selector: selectors.css(element),
         xpath: selectors.xpath(element),
       };
-      return clickableFacts(element, look(element), place);
+      return clickableFacts(element, visibilityOf(element), place);
     });
 
   return {
@@ -57,38 +57,38 @@ export function collect(): FrameFacts {
     viewport: { width: innerWidth, height: innerHeight },
     controls,
     clickables,
-    texts: collectTexts(tree, look, forms.indexOf),
-    checkboxes: checkboxFacts(tree, look, forms.indexOf, selectors.css),
+    texts: collectTexts(tree, visibilityOf, forms.indexOf),
+    checkboxes: checkboxFacts(tree, visibilityOf, forms.indexOf, selectors.css),
     forms: forms.facts(),
-    frames: childFrames(tree, selectors.css, (element) => look(element).visible),
-    busy: isBusy(tree, (element) => look(element).visible),
-    still: isStill(),
+    frames: childFrames(tree, selectors.css, (element) => visibilityOf(element).visible),
+    busy: isBusy(tree, (element) => visibilityOf(element).visible),
+    still: isStatic(),
   };
 }
 
-/** The facts as JSON; as they are where an old library has spoiled what browsers make of lists. */
+/** The facts as JSON, or as they are if an old library has added `toJSON` methods. */
 export function collectAsText(): string | FrameFacts {
   const facts = collect();
-  const spoiled = [Array.prototype, Object.prototype, String.prototype].some((each) => 'toJSON' in each);
-  return spoiled ? facts : JSON.stringify(facts);
+  const isTampered = [Array.prototype, Object.prototype, String.prototype].some((each) => 'toJSON' in each);
+  return isTampered ? facts : JSON.stringify(facts);
 }
 
-/** Clickables, those first that stand near a field or speak of signing in; the rest as far as there is room. */
-function mostTelling(tree: Tree, anchors: readonly number[]): { element: Element; needed: boolean }[] {
+/** All clickables, or on long pages those near a field or about signing in, then as many others as fit. */
+function selectClickables(tree: Tree, anchors: readonly number[]): { element: Element; required: boolean }[] {
   const all = tree.elements.filter(isClickable);
-  if (all.length <= MAX_CLICKABLES) return all.map((element) => ({ element, needed: true }));
+  if (all.length <= MAX_CLICKABLES) return all.map((element) => ({ element, required: true }));
   const rated = all.map((element, at) => {
     const place = tree.order.get(element) ?? 0;
-    const near = anchors.some((anchor) => Math.abs(anchor - place) <= NEAR);
+    const near = anchors.some((anchor) => Math.abs(anchor - place) <= NEAR_FIELD);
     const words = `${element.getAttribute('href') ?? ''} ${idOf(element)} ${classNames(element)} ${element.getAttribute('aria-label') ?? ''} ${element.textContent.slice(0, 60)}`;
-    return { element, at, rank: near ? 0 : TELLING.test(words) ? 1 : element.tagName === 'A' ? 3 : 2 };
+    return { element, at, rank: near ? 0 : RELEVANT.test(words) ? 1 : element.tagName === 'A' ? 3 : 2 };
   });
   const kept = rated.sort((a, b) => a.rank - b.rank || a.at - b.at).slice(0, MAX_CLICKABLES);
-  return kept.map(({ element, rank }) => ({ element, needed: rank < 2 }));
+  return kept.map(({ element, rank }) => ({ element, required: rank < 2 }));
 }
 
-/** True for a document that is complete and has no script in it: it will not change any more. */
-function isStill(): boolean {
+/** True for a complete document without scripts, which will not change anymore. */
+function isStatic(): boolean {
   if (document.readyState !== 'complete') return false;
   for (const script of document.scripts) {
     if (/^$|javascript|module/i.test(script.type)) return false;

@@ -1,9 +1,9 @@
 import type { ControlFacts, Region } from '../facts.ts';
-import { drawnOptions, isDrawnList, standsOnOption } from './drawn-lists.ts';
+import { customOptions, isCustomSelect, hasSelectedOption } from './custom-selects.ts';
 import { labelText, nearText, referenced } from './labels.ts';
-import type { Sight } from './visible.ts';
-import { boxOf } from './visible.ts';
-import { classNames, closest, composedParent, idOf, oneLine } from './walk.ts';
+import type { Visibility } from './visibility.ts';
+import { boxOf } from './visibility.ts';
+import { classNames, closest, composedParent, idOf, oneLine } from './composed-tree.ts';
 
 const MAX_OPTIONS = 50;
 const NOT_TEXT = new Set([
@@ -19,27 +19,27 @@ const NOT_TEXT = new Set([
   'color',
 ]);
 
-/** True for text fields of any kind and selects. */
+/** True for text fields of any kind, and selects. */
 export function isControl(element: Element): boolean {
-  if (isDrawnList(element)) return true;
+  if (isCustomSelect(element)) return true;
   if (element.getAttribute('role') === 'combobox' && element.getAttribute('type') !== 'email')
-    return isTypedInto(element);
+    return acceptsUsername(element);
   if (element instanceof HTMLInputElement) return !NOT_TEXT.has(element.type);
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement) return true;
   return element.getAttribute('role') === 'textbox' && element.getAttribute('contenteditable') === 'true';
 }
 
-/** A combobox is a list that is drawn by a script, unless its author says that it takes a user name. */
-function isTypedInto(element: Element): boolean {
+/** A combobox is a custom select, unless its attributes say that it takes a user name. */
+function acceptsUsername(element: Element): boolean {
   return /user|email|login/i.test(
     `${element.getAttribute('autocomplete') ?? ''} ${element.getAttribute('name') ?? ''}`,
   );
 }
 
-/** Everything the rules need to know of a control. What is typed in it is never among that. */
+/** The facts of a control, without its value. */
 export function controlFacts(
   element: Element,
-  sight: Sight,
+  visibility: Visibility,
   place: { order: number; form: number; selector: string },
 ): ControlFacts {
   const text = (name: string): string => oneLine(element.getAttribute(name), 200);
@@ -67,29 +67,29 @@ export function controlFacts(
     extra: extraOf(element),
     required: field?.required === true || element.getAttribute('aria-required') === 'true',
     disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
-    readOnly: input?.readOnly === true && !isDrawnList(input),
+    readOnly: input?.readOnly === true && !isCustomSelect(input),
     opensOnFocus: ['onfocus', 'onclick', 'onmousedown', 'ontouchstart'].some((name) => /readonly/i.test(text(name))),
     covered: isCovered(element),
-    besidePicture: standsBesidePicture(element),
+    besidePicture: hasCaptchaImage(element),
     invalid: element.getAttribute('aria-invalid') === 'true',
     filled: isFilled(element),
     options: optionsOf(element),
     focused: element.getRootNode() instanceof Document && document.activeElement === element,
-    visible: sight.visible,
-    transparent: sight.transparent,
+    visible: visibility.visible,
+    transparent: visibility.transparent,
     ariaHidden: ariaHidden(element),
     tabIndex: element instanceof HTMLElement ? element.tabIndex : 0,
   };
 }
 
 function isFilled(element: Element): boolean {
-  if (isDrawnList(element)) return standsOnOption(element);
+  if (isCustomSelect(element)) return hasSelectedOption(element);
   return (element instanceof HTMLInputElement || element instanceof HTMLSelectElement) && element.value !== '';
 }
 
-/** What a list offers to choose; an entry without a value only says that something is to be chosen. */
+/** The options of a list; one without a value is a placeholder. */
 function optionsOf(element: Element): string[] {
-  if (isDrawnList(element)) return drawnOptions(element);
+  if (isCustomSelect(element)) return customOptions(element);
   if (!(element instanceof HTMLSelectElement)) return [];
   return [...element.options]
     .filter((option) => !option.disabled && option.value !== '')
@@ -97,22 +97,22 @@ function optionsOf(element: Element): string[] {
     .map((option) => oneLine(option.label, 100));
 }
 
-const CODE_PICTURE = /captcha|verif|vcode|authcode|imgcode|codeimg|checkcode|validate|securimage|rand/i;
+const CAPTCHA_IMAGE = /captcha|verif|vcode|authcode|imgcode|codeimg|checkcode|validate|securimage|rand/i;
 
-/** True for a field with the picture of a code in the same small part of the page, and no other field there. */
-function standsBesidePicture(element: Element): boolean {
+/** True for a field with a captcha image, and no other field, in the same small part of the page. */
+function hasCaptchaImage(element: Element): boolean {
   let at = composedParent(element);
   for (let level = 0; at && level < 3; level += 1, at = composedParent(at)) {
     if (at.querySelectorAll('input:not([type=hidden]), select, textarea').length > 1) return false;
     for (const picture of at.querySelectorAll('img, canvas')) {
       const words = ['src', 'alt', 'title', 'onclick'].map((name) => (picture.getAttribute(name) ?? '').slice(0, 200));
-      if (CODE_PICTURE.test(`${words.join(' ')} ${idOf(picture)} ${classNames(picture)}`)) return true;
+      if (CAPTCHA_IMAGE.test(`${words.join(' ')} ${idOf(picture)} ${classNames(picture)}`)) return true;
     }
   }
   return false;
 }
 
-/** True when the middle of an element that is in view belongs to something else. */
+/** True if another element covers the center of an element in the viewport. */
 function isCovered(element: Element): boolean {
   const rect = element.getBoundingClientRect();
   const root = element.getRootNode();
@@ -121,7 +121,7 @@ function isCovered(element: Element): boolean {
   if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
   const hit = root.elementFromPoint(x, y);
   if (hit === null || hit === element || element.contains(hit) || hit.contains(element)) return false;
-  // A label or a picture of the field's own lies over many fields.
+  // Many fields are covered by a label or an image of their own.
   return (
     closest(hit, (each) => each.contains(element) && each !== document.body && each.childElementCount < 12) === null
   );
@@ -132,12 +132,12 @@ const POPUP =
   /(^|[-_\s])(modal|pop-?up|popover|drop-?down|off-?canvas|drawer|fly-?out|lightbox|mfp|fancybox|quick-?log-?in|mini-?(log-?in|cart|account)|collapse|megamenu|submenu)/i;
 const HEADER = /(^|[-_\s])(header|top-?bar|nav-?bar|top-?nav|masthead|site-?head|(main|user|account)-?menu)([-_\s]|$)/i;
 const FOOTER = /(^|[-_\s])(footer|site-?foot)([-_\s]|$)/i;
-/** What holds the page as a whole is no part of it, whatever it is called. */
-const MAX_FURNITURE_SHARE = 0.6;
+/** An element with a larger share of the page is a container for all of it, whatever its name. */
+const MAX_PART_SHARE = 0.6;
 
 const regions = new WeakMap<Element, Region>();
 
-/** Which part of the page an element stands in: by elements and roles, else by names. */
+/** The part of the page that contains an element, by tags and roles, else by names. */
 export function regionOf(element: Element): Region {
   const known = regions.get(element);
   if (known !== undefined) return known;
@@ -152,7 +152,7 @@ function findRegion(element: Element): Region {
   const above = parent === null ? 'main' : regionOf(parent);
   if (above === 'consent' || above === 'footer' || above === 'popup') return above;
   const words = `${idOf(element)} ${classNames(element)}`;
-  if (CONSENT.test(words) && isFurniture(element)) return 'consent';
+  if (CONSENT.test(words) && isPartOfPage(element)) return 'consent';
   const role = element.getAttribute('role');
   const isDialog = element.tagName === 'DIALOG' || role === 'dialog' || role === 'alertdialog';
   if (isDialog || element.getAttribute('aria-modal') === 'true') {
@@ -165,21 +165,21 @@ function findRegion(element: Element): Region {
     return element.closest('main, dialog, form, article, section') ? above : 'header';
   }
   if (element.tagName === 'ASIDE') return 'aside';
-  if (POPUP.test(words) && isFurniture(element)) return 'popup';
+  if (POPUP.test(words) && isPartOfPage(element)) return 'popup';
   if (above !== 'main' || element.closest('main')) return above;
-  if (HEADER.test(words) && isFurniture(element)) return 'header';
-  if (FOOTER.test(words) && isFurniture(element)) return 'footer';
+  if (HEADER.test(words) && isPartOfPage(element)) return 'header';
+  if (FOOTER.test(words) && isPartOfPage(element)) return 'footer';
   return above;
 }
 
-/** True for a part beside others: not a form or a field, and not most of the page. */
-function isFurniture(element: Element): boolean {
+/** True for an element that can be a page region: not a form or a field, and not most of the page. */
+function isPartOfPage(element: Element): boolean {
   if (/^(FORM|INPUT|BUTTON|A|LABEL|SPAN|H[1-6]|P)$/.test(element.tagName)) return false;
   const all = document.body.getElementsByTagName('*').length;
-  return element.getElementsByTagName('*').length < all * MAX_FURNITURE_SHARE;
+  return element.getElementsByTagName('*').length < all * MAX_PART_SHARE;
 }
 
-/** Names and values of attributes that authors and component libraries put meaning into. */
+/** Meaningful custom attributes and their values. */
 export function extraOf(element: Element): string {
   const parts: string[] = [];
   for (const { name, value } of element.attributes) {
@@ -190,7 +190,7 @@ export function extraOf(element: Element): string {
 }
 
 function tagOf(element: Element): ControlFacts['tag'] {
-  if (isDrawnList(element)) return 'select';
+  if (isCustomSelect(element)) return 'select';
   if (element instanceof HTMLInputElement) return 'input';
   if (element instanceof HTMLTextAreaElement) return 'textarea';
   if (element instanceof HTMLSelectElement) return 'select';

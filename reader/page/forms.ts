@@ -1,12 +1,12 @@
 import type { CheckboxFacts, FormFacts } from '../facts.ts';
 import { regionOf } from './controls.ts';
 import { labelText, nearText, textOf } from './labels.ts';
-import type { Sight } from './visible.ts';
-import { classNames, closest, idOf, oneLine, type Tree } from './walk.ts';
+import type { Visibility } from './visibility.ts';
+import { classNames, closest, idOf, oneLine, type Tree } from './composed-tree.ts';
 
 /**
- * Tells which form an element belongs to: by the element's own word, else by what it stands in, shadow roots looked through. What is
- * only called a form and has no button lays out fields: the button that sends them stands beside it.
+ * Determines the form of an element: its form owner, else its nearest form in the composed tree. An element with the role `form`
+ * counts only if it contains a button; otherwise it just lays out fields, and their button is outside.
  */
 export function createForms({ elements }: Tree) {
   const found: Element[] = [];
@@ -16,13 +16,12 @@ export function createForms({ elements }: Tree) {
       .filter((each) =>
         each.matches('button, [role=button], input[type=submit], input[type=button], input[type=image]'),
       )
-      .map((button) => closest(button, isCalledForm)),
+      .map((button) => closest(button, hasFormRole)),
   );
 
   function indexOf(element: Element): number {
     const own = 'form' in element && element.form instanceof HTMLFormElement ? element.form : null;
-    const form =
-      own ?? closest(element, (each) => each.tagName === 'FORM' || (isCalledForm(each) && sending.has(each)));
+    const form = own ?? closest(element, (each) => each.tagName === 'FORM' || (hasFormRole(each) && sending.has(each)));
     if (form === null) return -1;
     const at = known.get(form);
     if (at !== undefined) return at;
@@ -43,16 +42,16 @@ export function createForms({ elements }: Tree) {
   return { indexOf, facts };
 }
 
-function isCalledForm(element: Element): boolean {
+function hasFormRole(element: Element): boolean {
   return element.tagName !== 'FORM' && element.getAttribute('role') === 'form';
 }
 
 const MAX_CHECKBOXES = 60;
 
-/** Boxes to tick: "remember me" stands beside a login, terms beside a sign-up. */
+/** The facts of checkboxes: `Remember me` belongs to a login, terms to a sign-up. */
 export function checkboxFacts(
   tree: Tree,
-  look: (element: Element) => Sight,
+  visibilityOf: (element: Element) => Visibility,
   formOf: (element: Element) => number,
   css: (element: Element) => string,
 ): CheckboxFacts[] {
@@ -67,10 +66,12 @@ export function checkboxFacts(
       form: formOf(element),
       region: regionOf(element),
       text: labelText(element) || textOf(element.nextElementSibling).slice(0, 200) || nearText(element),
-      said: saidBeside(element),
+      said: fullLabel(element),
       named: `${element.getAttribute('name') ?? ''} ${idOf(element)}`,
-      // Drawn ones are hidden behind a picture: their label tells whether they are there.
-      visible: look(element).visible || (element.parentElement !== null && look(element.parentElement).visible),
+      // A styled checkbox is hidden behind an image, but its parent is visible.
+      visible:
+        visibilityOf(element).visible ||
+        (element.parentElement !== null && visibilityOf(element.parentElement).visible),
       disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
       checked: element instanceof HTMLInputElement ? element.checked : element.getAttribute('aria-checked') === 'true',
       required:
@@ -79,7 +80,7 @@ export function checkboxFacts(
     }));
 }
 
-function saidBeside(box: Element): string {
+function fullLabel(box: Element): string {
   const [label] = box instanceof HTMLInputElement ? (box.labels ?? []) : [];
   const words = textOf(label ?? (box.getAttribute('role') === 'checkbox' ? box : null));
   return (words || textOf(box.nextElementSibling)).slice(0, 300);

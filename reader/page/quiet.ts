@@ -1,24 +1,21 @@
 /** Why the wait for a quiet page ended. */
-export type QuietEnd = 'quiet' | 'timeout';
+type QuietEnd = 'quiet' | 'timeout';
 
-/** Limits of the wait, in milliseconds. */
-export interface QuietOptions {
-  /** How long a loaded document must stand still. */
+/** Durations in milliseconds. */
+interface QuietOptions {
+  /** How long a loaded document must not change. */
   readonly quietMs: number;
   readonly timeoutMs: number;
-  /** Wait for a first change before that. */
+  /** Whether to wait for a first change. */
   readonly change: boolean;
 }
 
-/** A document still waits for pictures or for somebody's analytics: it must stand still for longer. */
+/** While images or analytics are still loading, the document must be quiet this many times longer. */
 const WHILE_LOADING = 8;
-/** A document that never stands still (a clock, an animation) is taken as it is after this many times `quietMs`. */
-const RESTLESS = 15;
+/** A document that keeps changing (a clock, an animation) is read after this many times `quietMs`. */
+const KEEPS_CHANGING = 15;
 
-/**
- * Resolves when nothing in the document has changed for `quietMs`, or after `timeoutMs`. With `change` the first change is
- * awaited before that.
- */
+/** Resolves when the document has not changed for `quietMs`, with `change` only after a first change, or after `timeoutMs`. */
 export function waitQuiet(options: QuietOptions): Promise<QuietEnd> {
   return new Promise((resolve) => {
     let changed = !options.change;
@@ -42,7 +39,7 @@ export function waitQuiet(options: QuietOptions): Promise<QuietEnd> {
       if (!changed || document.readyState === 'loading') return;
       const complete = document.readyState === 'complete';
       quiet = setTimeout(() => finish('quiet'), complete ? options.quietMs : options.quietMs * WHILE_LOADING);
-      if (complete) restless ??= setTimeout(() => finish('quiet'), options.quietMs * RESTLESS);
+      if (complete) restless ??= setTimeout(() => finish('quiet'), options.quietMs * KEEPS_CHANGING);
     };
     const limit = setTimeout(() => finish('timeout'), options.timeoutMs);
 

@@ -1,4 +1,4 @@
-import { idOf, type Tree } from './walk.ts';
+import { idOf, type Tree } from './composed-tree.ts';
 
 const ATTRIBUTES: readonly string[] = [
   'data-testid',
@@ -19,7 +19,7 @@ const ATTRIBUTES: readonly string[] = [
   'value',
 ];
 
-/** Builds selectors that name exactly one element of the frame and outlive small changes of the page. */
+/** Builds selectors that match exactly one element of the frame and survive small changes of the page. */
 export function createSelectors(tree: Tree): {
   css: (element: Element) => string;
   xpath: (element: Element) => string;
@@ -59,7 +59,7 @@ export function createSelectors(tree: Tree): {
     return formKey && form.querySelectorAll(name).length === 1 ? `${formKey} ${name}` : undefined;
   }
 
-  /** Steps down from the nearest ancestor that has a selector of its own. */
+  /** A path from the nearest ancestor with a unique selector. */
   function path(element: Element): string {
     const tag = tagOf(element);
     const root = element.getRootNode();
@@ -73,7 +73,7 @@ export function createSelectors(tree: Tree): {
   return { css, xpath: xpathOf };
 }
 
-/** Only what an element has is looked at: pages have tens of thousands of elements, most of them without a name. */
+/** Skips elements without attributes: pages have tens of thousands of elements. */
 function keysOf(element: Element): string[] {
   if (!element.hasAttributes()) return [];
   return [idKey(element), nameKey(element), typedNameKey(element), ...attributeKeys(element)].filter(
@@ -106,7 +106,7 @@ function attributeKeys(element: Element): string[] {
   const present = element.getAttributeNames();
   for (const attribute of ATTRIBUTES) {
     if (!present.includes(attribute)) continue;
-    // A value attribute of a text field is what somebody typed once; of a button it is what the button says.
+    // The value attribute of a text field may have been typed; that of a button is its label.
     if (attribute === 'value' && !isButtonInput(element)) continue;
     const value = element.getAttribute(attribute);
     if (value && value.length <= 120 && !isGenerated(value))
@@ -123,7 +123,7 @@ function quote(value: string): string {
   return `"${value.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ')}"`;
 }
 
-/** Ids made anew at every load: counters of component libraries, hashes, UUIDs. */
+/** True for ids generated at every load: counters of component libraries, hashes, UUIDs. */
 function isGenerated(id: string): boolean {
   return (
     /^[:«]r?[0-9a-z]+[:»]/i.test(id) ||
@@ -134,12 +134,12 @@ function isGenerated(id: string): boolean {
     /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(id) ||
     /(?=[a-z]*\d)(?=\d*[a-z])[0-9a-f]{10,}/i.test(id) ||
     /\d{5,}/.test(id) ||
-    // Letters drawn by lot: no language has so many consonants in a row.
+    // Random letters: no language has so many consonants in a row.
     /[-_][a-z]*[b-df-hj-np-tv-z]{5,}[a-z]*$/.test(id)
   );
 }
 
-/** XPath of the same element: by id where there is one, else from the top of its tree. */
+/** XPath of an element: by id if it has one, else from the root of its tree. */
 function xpathOf(element: Element): string {
   const known = xpaths.get(element);
   if (known !== undefined) return known;
@@ -156,7 +156,7 @@ function xpathOf(element: Element): string {
 
 const xpaths = new WeakMap<Element, string>();
 
-/** Where an element stands among those of its kind, from 1. */
+/** The position of an element among siblings of its tag, from 1. */
 interface Place {
   readonly place: number;
   readonly alone: boolean;
@@ -164,7 +164,7 @@ interface Place {
 
 const places = new WeakMap<ParentNode, ReadonlyMap<Element, Place>>();
 
-/** Counts the children of a parent once: lists of thousands are common. */
+/** Counts the children of a parent only once, since lists may have thousands. */
 function placeOf(element: Element): Place {
   const parent = element.parentNode;
   if (!(parent instanceof Element || parent instanceof ShadowRoot)) return { place: 1, alone: true };

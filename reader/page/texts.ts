@@ -1,26 +1,26 @@
 import type { TextFacts } from '../facts.ts';
 import { regionOf } from './controls.ts';
-import type { Sight } from './visible.ts';
-import { boxOf } from './visible.ts';
-import { classNames, closest, composedParent, idOf, nodesIn, oneLine, type Tree } from './walk.ts';
+import type { Visibility } from './visibility.ts';
+import { boxOf } from './visibility.ts';
+import { classNames, closest, composedParent, idOf, childNodesOf, oneLine, type Tree } from './composed-tree.ts';
 
 const MAX_BLOCKS = 600;
-/** Pieces of text whose looks are asked for; on longer pages those nearest to a field or a heading come first. */
+/** Text nodes to examine; on longer pages those nearest to a field or a heading come first. */
 const MAX_PIECES = 1_500;
 const MARK_LEVELS = 4;
 
-/** The visible texts of the page, block by block, with the marks that say what kind of text each is. */
+/** The visible texts of the page, block by block. */
 export function collectTexts(
   tree: Tree,
-  look: (element: Element) => Sight,
+  visibilityOf: (element: Element) => Visibility,
   formOf: (element: Element) => number,
 ): TextFacts[] {
   const described = references(tree, 'aria-describedby', 'aria-errormessage');
   const blocks = new Map<Element, Part[]>();
   for (const { words, element } of nearest(piecesOf(tree), tree)) {
     if (blocks.size >= MAX_BLOCKS) break;
-    const sight = look(element);
-    if (!sight.visible || sight.transparent) continue;
+    const visibility = visibilityOf(element);
+    if (!visibility.visible || visibility.transparent) continue;
     const block = closest(element, (each) => isBlock(each, described.all)) ?? element;
     const linked = closest(element, isLink) !== null;
     blocks.set(block, [...(blocks.get(block) ?? []), { words, linked }]);
@@ -28,22 +28,22 @@ export function collectTexts(
   return [...blocks].map(([element, parts]) => facts(element, parts, tree, formOf, described));
 }
 
-/** Words of one text node, and the element that they are laid out in: a component's own where it has a place for them. */
+/** The words of a text node, and the element that lays them out: a component's own if it renders them in a slot. */
 interface Piece {
   readonly words: string;
   readonly element: Element;
 }
 
-/** All words of the page in its order, so that a sentence with bold words in it stays a sentence. */
+/** All words of the page in order, so that a sentence with bold words stays in one piece. */
 function piecesOf(tree: Tree): Piece[] {
   const pieces: Piece[] = [];
   const visit = (element: Element): void => {
     if (!tree.order.has(element) || NO_TEXT.has(element.tagName)) return;
-    for (const node of [...(element.shadowRoot ? nodesIn(element.shadowRoot) : []), ...nodesIn(element)]) {
+    for (const node of [...(element.shadowRoot ? childNodesOf(element.shadowRoot) : []), ...childNodesOf(element)]) {
       if (node instanceof Element) visit(node);
       else if (node.nodeType === Node.TEXT_NODE) {
         const words = oneLine(node.textContent, 500);
-        if (words) pieces.push({ words, element: placeOf(node, element) });
+        if (words) pieces.push({ words, element: layoutParent(node, element) });
       }
     }
   };
@@ -53,10 +53,10 @@ function piecesOf(tree: Tree): Piece[] {
 }
 
 /**
- * What a component draws around a text that it is given, or has itself where it is given none: its alert says so inside, not where
- * the page names it, and a slot is no place of its own.
+ * The element around a text as rendered: for slotted text the element in the component that contains the slot, since an alert
+ * component has its role inside, not on the host element.
  */
-function placeOf(node: Node, parent: Element): Element {
+function layoutParent(node: Node, parent: Element): Element {
   let at: Element = node instanceof Text && node.assignedSlot !== null ? node.assignedSlot : parent;
   while (at instanceof HTMLSlotElement) at = composedParent(at) ?? parent;
   return at;
@@ -83,7 +83,7 @@ interface Part {
 const NO_TEXT = new Set(['SELECT', 'TEXTAREA', 'svg']);
 const MARKED = /error|invalid|danger|alert|warn|feedback|helper|hint|message|fail/i;
 
-/** A text of its own: a block, a label, or a run of text that is marked as a message. */
+/** True for an element with a text of its own: a block, a label, or inline text marked up as a message. */
 function isBlock(element: Element, described: ReadonlySet<Element>): boolean {
   if (element.tagName === 'LABEL' || element.tagName === 'BUTTON' || described.has(element)) return true;
   if (!['inline', 'contents'].includes(getComputedStyle(element).display)) return true;
@@ -102,7 +102,7 @@ function facts(
   formOf: (element: Element) => number,
   described: { all: ReadonlySet<Element>; invalid: ReadonlySet<Element> },
 ): TextFacts {
-  const isReferred = (set: ReadonlySet<Element>): boolean => {
+  const isReferenced = (set: ReadonlySet<Element>): boolean => {
     let at: Element | null = element;
     for (let level = 0; at && level < MARK_LEVELS; level += 1, at = composedParent(at)) if (set.has(at)) return true;
     return false;
@@ -121,12 +121,12 @@ function facts(
     within: parts.every((part) => part.linked) ? 'link' : withinOf(element),
     marks: marksOf(element),
     red: isRed(getComputedStyle(element).color),
-    describesInvalid: isReferred(described.invalid),
-    describes: isReferred(described.all),
+    describesInvalid: isReferenced(described.invalid),
+    describes: isReferenced(described.all),
   };
 }
 
-/** Words of a block as one line; no space before a full stop that follows a link or bold words. */
+/** The words of a block in one line, without spaces before punctuation that follows a link or bold words. */
 function join(parts: readonly Part[]): string {
   return oneLine(parts.map((part) => part.words).join(' '), 500).replace(/ ([.,;:!?])(?=\s|$)/g, '$1');
 }
@@ -136,7 +136,7 @@ function withinOf(element: Element): TextFacts['within'] {
   return closest(element, (each) => each.tagName === 'LABEL') ? 'label' : 'none';
 }
 
-/** Role, liveness, id and classes of the element and of the small ones around it; those of whole pages say nothing. */
+/** Role, aria-live, id and classes of the element and its small ancestors; those of page containers mean nothing. */
 function marksOf(element: Element): string {
   const marks: string[] = [];
   let at: Element | null = element;
@@ -146,26 +146,26 @@ function marksOf(element: Element): string {
     const live = at.getAttribute('aria-live');
     const role = at.getAttribute('role');
     marks.push(
-      `${role ? `role=${role}` : ''} ${live ? `live=${live}` : ''} ${at.tagName.toLowerCase()} ${idOf(at)} ${classNames(at)} ${moodOf(at)}`,
+      `${role ? `role=${role}` : ''} ${live ? `live=${live}` : ''} ${at.tagName.toLowerCase()} ${idOf(at)} ${classNames(at)} ${componentVariant(at)}`,
     );
   }
   return marks.join(' | ').slice(0, 600);
 }
 
-/** What a component is told to look like, where a plain element has a class for it. */
-function moodOf(element: Element): string {
+/** Attributes of a web component that serve the purpose of a class, such as `variant`. */
+function componentVariant(element: Element): string {
   if (!element.localName.includes('-')) return '';
-  const moods = ['variant', 'kind', 'color', 'severity'].map((name) => element.getAttribute(name) ?? '');
-  return oneLine(moods.join(' '), 60);
+  const variants = ['variant', 'kind', 'color', 'severity'].map((name) => element.getAttribute(name) ?? '');
+  return oneLine(variants.join(' '), 60);
 }
 
-const lengths = new WeakMap<Element, boolean>();
+const longElements = new WeakMap<Element, boolean>();
 
 function isLong(element: Element): boolean {
-  const known = lengths.get(element);
+  const known = longElements.get(element);
   if (known !== undefined) return known;
   const long = element.textContent.length > 600;
-  lengths.set(element, long);
+  longElements.set(element, long);
   return long;
 }
 
@@ -189,7 +189,7 @@ function references(tree: Tree, ...attributes: string[]): { all: Set<Element>; i
   return { all, invalid };
 }
 
-/** Red enough to be meant as a warning: much more red than green and blue. */
+/** True for a color with much more red than green and blue, which is meant as a warning. */
 function isRed(color: string): boolean {
   const [red = 0, green = 0, blue = 0, alpha = 1] = (color.match(/[\d.]+/g) ?? []).map(Number);
   return color.startsWith('rgb') && alpha > 0.3 && red >= 120 && red > green * 1.8 && red > blue * 1.6;

@@ -146,7 +146,7 @@ const LOGIN_PAGES: readonly (readonly [string, string])[] = [
   ['/login/error500', 'An error of the server'],
 ];
 
-/** What a caller may do to the site, and what a connection is to show then. */
+/** Demonstrations: what to do to the site, and what a connection shows afterwards. */
 const SWITCHES: readonly (readonly [string, string])[] = [
   ['/test/expire {user}', 'every session of the user ends; the next check finds it and logs in again by itself'],
   [

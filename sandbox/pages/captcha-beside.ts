@@ -9,10 +9,10 @@ const KEY = '6LSandboxPracticeBeside00000000000000000';
 const FIELD = 'g-recaptcha-response';
 
 /**
- * User name and password with a captcha beside them. Without its answer the site does not look at the password, and says so; a switch
- * has the captcha behave as those of vendors do.
- * @param tickPath where a tick gets its answer.
- * @param redeem whether an answer is one for the key, once.
+ * User name and password with a captcha next to them, whose behavior is a test control. Without its response the site rejects the login
+ * and says so.
+ * @param tickPath where the checkbox gets its response.
+ * @param redeem accepts a response for a site key once.
  */
 export function captchaBeside(
   app: FastifyInstance,

@@ -7,7 +7,7 @@ import { captchaBeside } from './captcha-beside.ts';
 
 const PAGE = '/login/captcha-widget';
 
-/** The two kinds of stand-in: one tells its page by a callback, with the other the form is sent by its button. */
+/** Two kinds of widgets: one calls back its page, the other leaves it to the form's button. */
 const WIDGETS = {
   [PAGE]: {
     names: 'cf-turnstile',

@@ -5,7 +5,7 @@ import type { SiteState } from '../state.ts';
 import { pendingOf, posted, show, signIn } from '../visit.ts';
 import { CARD_STYLES, passwordStep } from './password-step.ts';
 
-/** Password, then a code of an authenticator app. */
+/** Password, then a code from an authenticator app. */
 export function totpLogin(app: FastifyInstance, state: SiteState): void {
   const path = '/login/totp';
   const next = `${path}/code`;
@@ -24,7 +24,7 @@ export function totpLogin(app: FastifyInstance, state: SiteState): void {
   });
 }
 
-/** Password, then a code by text message; `GET /test/sms?user=` tells it. */
+/** Password, then a code by text message (see `GET /test/sms?user=`). */
 export function smsLogin(app: FastifyInstance, state: SiteState): void {
   const path = '/login/sms';
   passwordStep(app, state, {
@@ -41,7 +41,7 @@ export function smsLogin(app: FastifyInstance, state: SiteState): void {
   });
 }
 
-/** The page at `{path}/code` that asks for the code sent; the right one leads to `landing`. */
+/** The page at `{path}/code` that asks for the sent code; the correct one leads to `landing`. */
 export function smsCodePage(app: FastifyInstance, state: SiteState, path: string, landing: string): void {
   const next = `${path}/code`;
   codePage(app, state, {

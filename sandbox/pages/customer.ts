@@ -16,7 +16,7 @@ export function customerLogin(app: FastifyInstance, state: SiteState): void {
   app.post(PATH, (request, reply) => {
     const user = checkPassword(state, PATH, posted(request, 'uid'), posted(request, 'pin'), true);
     if (!user || posted(request, 'kdnr') !== customerNumberOf(user))
-      return show(reply, page(state.complaintOf(posted(request, 'uid')) ?? 'These details do not match.'), 401);
+      return show(reply, page(state.lockOutMessage(posted(request, 'uid')) ?? 'These details do not match.'), 401);
     return signIn(state, request, reply, user.username, 'persistent');
   });
 }

@@ -8,7 +8,7 @@ import { CARD_STYLES, passwordStep } from './password-step.ts';
 const PATH = '/login/enrol';
 const CODE = `${PATH}/authenticator`;
 
-/** Password, then a new authenticator is to be set up, once; from then on its codes are asked for. */
+/** Password, then the setup of a new authenticator on the first login, and its code on later ones. */
 export function enrolLogin(app: FastifyInstance, state: SiteState): void {
   passwordStep(app, state, { path: PATH, title: 'Sign in', next: CODE });
 
@@ -21,7 +21,7 @@ export function enrolLogin(app: FastifyInstance, state: SiteState): void {
     const pending = pendingOf(state, request, PATH);
     if (!pending) return reply.redirect(PATH, 303);
     const right =
-      !state.authenticators.refusesCode(pending.user) &&
+      !state.authenticators.shouldRefuse(pending.user) &&
       state.authenticators.enrol(pending.user, posted(request, 'app_code'));
     state.count(pending.user, PATH, 'code', right);
     if (!right) return show(reply, page(state, pending.user, true), 422);
@@ -54,7 +54,7 @@ function page(state: SiteState, username: string, wrong: boolean): string {
   );
 }
 
-/** The key as people copy it, or as their authenticator scans it. */
+/** The key as text, or as a QR code. */
 function keyOf(state: SiteState, username: string, secret: string): Html {
   const link = `otpauth://totp/Sandbox:${username}?secret=${secret}&issuer=Sandbox&period=${state.authenticators.periodOf(username)}`;
   switch (state.keyShown) {

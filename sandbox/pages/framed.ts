@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BASE_STYLES, document, html, nothing } from '../markup.ts';
 import type { SiteState } from '../state.ts';
-import { asked, checkPassword, posted, show, signIn, visitor } from '../visit.ts';
+import { queried, checkPassword, posted, show, signIn, visitor } from '../visit.ts';
 import { otherOrigin } from './sso.ts';
 
 const PATH = '/login/framed';
@@ -16,7 +16,7 @@ export function framedLogin(app: FastifyInstance, state: SiteState): void {
     return show(reply, framing('Members area', `${otherOrigin(request)}${OUTER}`, ''));
   });
 
-  app.get(OUTER, (request, reply) => show(reply, framing('Accounts', FORM, asked(request, 'wrong'))));
+  app.get(OUTER, (request, reply) => show(reply, framing('Accounts', FORM, queried(request, 'wrong'))));
 
   app.get(FORM, (request, reply) => show(reply, formPage(request)));
 
@@ -42,7 +42,7 @@ function formPage(request: FastifyRequest): string {
     html`<form method="post" action="${otherOrigin(request)}${PATH}" target="_top">
       <label>Account<input type="text" name="account" autocomplete="username" /></label>
       <label>Password<input type="password" name="secret" autocomplete="current-password" /></label>
-      ${asked(request, 'wrong') === '' ? nothing : html`<p role="alert">Account or password is wrong.</p>`}
+      ${queried(request, 'wrong') === '' ? nothing : html`<p role="alert">Account or password is wrong.</p>`}
       <button type="submit">Sign in</button>
     </form>`,
   );

@@ -6,10 +6,10 @@ import { checkPassword, posted, SESSION_COOKIE, sessionCookie, show, visitor } f
 const PATH = '/login/late';
 const API_PATH = '/api/session';
 
-/** How long the script waits before it builds the form, in milliseconds: a bundle that loads slowly. */
+/** Delay before the script builds the form, like a slow bundle, in milliseconds. */
 const LATE_MS = 1_000;
 
-/** A page whose script builds the form late and posts it as JSON, as single-page applications do. No form element. */
+/** A single-page application: the fields are rendered late, without a form element, and posted as JSON. */
 export function lateLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) => {
     if (visitor(state, request)) return reply.redirect('/account', 303);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { document, html, nothing } from '../markup.ts';
 import { checkTotp, maskedEmail, maskedPhone } from '../second-factor.ts';
 import type { Pending, SiteState } from '../state.ts';
-import { asked, pendingOf, posted, show, signIn } from '../visit.ts';
+import { queried, pendingOf, posted, show, signIn } from '../visit.ts';
 import { methodPage } from './method-page.ts';
 import { CARD_STYLES, passwordStep } from './password-step.ts';
 
@@ -11,7 +11,7 @@ const CHOOSE = `${PATH}/choose`;
 const CODE = `${PATH}/code`;
 const BOXES = 6;
 
-/** Password, then a choice of three second factors; the code is typed into six boxes. */
+/** Password, then a choice of three second factors, then a code in six boxes. */
 export function mfaChoiceLogin(app: FastifyInstance, state: SiteState): void {
   passwordStep(app, state, { path: PATH, title: 'Sign in to continue', next: CHOOSE });
 
@@ -31,7 +31,9 @@ export function mfaChoiceLogin(app: FastifyInstance, state: SiteState): void {
 
   app.get(CODE, (request, reply) => {
     const pending = pendingOf(state, request, PATH);
-    return pending?.method ? show(reply, codePage(pending, asked(request, 'wrong') !== '')) : reply.redirect(PATH, 303);
+    return pending?.method
+      ? show(reply, codePage(pending, queried(request, 'wrong') !== ''))
+      : reply.redirect(PATH, 303);
   });
 
   app.post(CODE, (request, reply) => {

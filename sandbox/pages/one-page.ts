@@ -26,7 +26,7 @@ export function onePageLogin(app: FastifyInstance, state: SiteState): void {
     if (!user)
       return show(
         reply,
-        page(state.layout, username, state.complaintOf(username) ?? 'Incorrect username or password.'),
+        page(state.layout, username, state.lockOutMessage(username) ?? 'Incorrect username or password.'),
         401,
       );
     if (state.layout === 'dead_end') return reply.redirect(NEWS, 303);

@@ -4,13 +4,13 @@ import { checkTotp } from '../second-factor.ts';
 import type { SentMessage } from '../deliver.ts';
 import type { SiteState } from '../state.ts';
 import { findUser } from '../users.ts';
-import { asked, beginPending, PENDING_COOKIE, pendingOf, posted, show, signIn } from '../visit.ts';
+import { queried, beginPending, PENDING_COOKIE, pendingOf, posted, show, signIn } from '../visit.ts';
 import { passwordStep } from './password-step.ts';
 
 const PUSH = '/login/push';
 const MAGIC = '/login/magic-link';
 
-/** Password, then a question on the person's phone (`POST /test/approve`). */
+/** Password, then an approval on the user's phone (`POST /test/approve`). */
 export function pushLogin(app: FastifyInstance, state: SiteState): void {
   passwordStep(app, state, { path: PUSH, title: 'Sign in', next: `${PUSH}/wait` });
   waitingPage(
@@ -25,7 +25,7 @@ export function pushLogin(app: FastifyInstance, state: SiteState): void {
 
 const PUSH_CODE = '/login/push-code';
 
-/** The same question, on a page that takes a code from the authenticator as well. */
+/** The same approval, on a page that also accepts an authenticator code. */
 export function pushBesideCodeLogin(app: FastifyInstance, state: SiteState): void {
   passwordStep(app, state, { path: PUSH_CODE, title: 'Sign in', next: `${PUSH_CODE}/wait` });
   waitingPage(
@@ -51,7 +51,7 @@ export function pushBesideCodeLogin(app: FastifyInstance, state: SiteState): voi
   });
 }
 
-/** The mail with the link, which lies among others as it does in mails of real sites. */
+/** The mail with the sign-in link among other links, as real sites send it. */
 function mailOf(origin: string, token: string): SentMessage {
   const link = `${origin}${MAGIC}/open?token=${token}`;
   const other = (path: string, words: string): string => `<a href="${origin}${path}?id=${token}">${words}</a>`;
@@ -63,7 +63,7 @@ function mailOf(origin: string, token: string): SentMessage {
   };
 }
 
-/** An e-mail address alone; a link is mailed to it (`GET /test/email?user=`). */
+/** Only an e-mail address, to which a link is mailed (see `GET /test/email?user=`). */
 export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
   app.get(MAGIC, (_request, reply) =>
     show(
@@ -87,7 +87,7 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
   app.post(MAGIC, (request, reply) => {
     const user = findUser(posted(request, 'email'));
     state.count(user?.username ?? posted(request, 'email'), MAGIC, 'identifier', undefined);
-    // A site that does not tell who has an account shows the same page to everyone.
+    // Sites that do not reveal which accounts exist show the same page to everyone.
     const id = beginPending(state, reply, user?.username ?? '', MAGIC, false);
     if (user)
       state.messages.mailLink(user.username, id, (token) => mailOf(`${request.protocol}://${request.host}`, token));
@@ -104,13 +104,13 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
   );
 
   app.get(`${MAGIC}/open`, (request, reply) => {
-    const token = asked(request, 'token');
-    const isElsewhere = state.messages.mailedFor(token) !== request.cookies[PENDING_COOKIE];
-    if (state.linkOpens === 'here' && state.messages.mailedFor(token) !== undefined && isElsewhere) {
+    const token = queried(request, 'token');
+    const isElsewhere = state.messages.pendingLoginOf(token) !== request.cookies[PENDING_COOKIE];
+    if (state.linkOpens === 'here' && state.messages.pendingLoginOf(token) !== undefined && isElsewhere) {
       const words = 'Open this link in the browser in which you asked for it.';
       return show(reply, document('Log in', BASE_STYLES, html`<main><p>${words}</p></main>`), 403);
     }
-    if (state.linkPress === 'button' && state.messages.mailedFor(token) !== undefined)
+    if (state.linkPress === 'button' && state.messages.pendingLoginOf(token) !== undefined)
       return show(reply, pressPage(token));
     return redeem(request, reply, token);
   });
@@ -129,7 +129,7 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
   }
 }
 
-/** Signs nobody in by itself: programs that look at the links of mails press nothing. */
+/** Requires a button press, so that link scanners do not sign in. */
 function pressPage(token: string): string {
   return document(
     'Log in',
@@ -147,7 +147,7 @@ function pressPage(token: string): string {
   );
 }
 
-/** Looks twice a second whether the person has agreed, and goes on by itself. */
+/** Polls twice a second for the approval, then continues. */
 function waitingPage(app: FastifyInstance, state: SiteState, path: string, words: Html): void {
   app.get(`${path}/wait`, (request, reply) => {
     const pending = pendingOf(state, request, path);

@@ -10,7 +10,7 @@ const OFFERING = '/login/passkey-offer';
 const CREATE = `${OFFERING}/create`;
 const CHALLENGE_COOKIE = 'sandbox_challenge';
 
-/** What a browser answers to a ceremony; the library that verifies it looks at every byte. */
+/** A browser's response to a ceremony. The verifying library validates it completely. */
 const Answer = z.object({
   id: z.string(),
   rawId: z.string(),
@@ -29,8 +29,8 @@ const CreationAnswer = Answer.extend({
 });
 
 /**
- * Passkeys, verified as sites do it: a page that takes nothing else, and one that takes them from the list of its user name
- * field. There a password and a code by text message do as well, and then the site offers to create a passkey.
+ * Passkey logins: a page for passkeys only, and one with autofill in its user name field. The latter also accepts a password and a
+ * text message code, and then offers to create a passkey.
  */
 export function passkeyLogins(app: FastifyInstance, state: SiteState): void {
   app.get(ALONE, (_request, reply) => show(reply, alonePage()));
@@ -51,7 +51,7 @@ export function passkeyLogins(app: FastifyInstance, state: SiteState): void {
   ceremonies(app, state);
 }
 
-/** The site's side of signing in with a passkey and of creating one. */
+/** Server side of signing in with a passkey and of creating one. */
 function ceremonies(app: FastifyInstance, state: SiteState): void {
   app.post('/api/passkey/sign-in/options', async (request, reply) => {
     const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
@@ -133,7 +133,7 @@ function originOf(request: FastifyRequest): string {
   return `${request.protocol}://${request.host}`;
 }
 
-/** What the pages' buttons do: ask the site, ask the authenticator, tell the site. */
+/** Script of the buttons: gets options from the site, calls the authenticator, posts the result. */
 const SCRIPT = html`<script>
   const post = async (path, body) => {
     const sent = await fetch(path, {

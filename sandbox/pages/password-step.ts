@@ -3,17 +3,17 @@ import { document, html, nothing } from '../markup.ts';
 import type { SiteState } from '../state.ts';
 import { beginPending, checkPassword, posted, show, visitor } from '../visit.ts';
 
-/** Texts of a page that asks for user name and password before something else. */
-export interface PasswordStep {
+/** A page that asks for user name and password before another step. */
+interface PasswordStep {
   readonly path: string;
   readonly title: string;
-  /** Where a right password leads. */
+  /** Where the correct password leads. */
   readonly next: string;
-  /** Runs after a right password, before the next page: sends a code, for example. */
+  /** Runs after the correct password and before the next page, for example to send a code. */
   readonly begin?: (username: string, pendingId: string) => void;
 }
 
-/** User name and password on one page, in the manner of a common CSS framework; what comes next is the caller's. */
+/** User name and password on one page, styled like a common CSS framework. The caller provides the next page. */
 export function passwordStep(app: FastifyInstance, state: SiteState, step: PasswordStep): void {
   app.get(step.path, (request, reply) => {
     if (visitor(state, request)) return reply.redirect('/account', 303);
@@ -23,14 +23,14 @@ export function passwordStep(app: FastifyInstance, state: SiteState, step: Passw
   app.post(step.path, (request, reply) => {
     const login = posted(request, 'user[login]');
     const user = checkPassword(state, step.path, login, posted(request, 'user[password]'), false);
-    if (!user) return show(reply, page(step, login, state.complaintOf(login) ?? 'Invalid login or password.'), 401);
+    if (!user) return show(reply, page(step, login, state.lockOutMessage(login) ?? 'Invalid login or password.'), 401);
     const id = beginPending(state, reply, user.username, step.path, true);
     step.begin?.(user.username, id);
     return reply.redirect(step.next, 303);
   });
 }
 
-/** Styles shared by the pages of this manner. */
+/** Styles shared by these pages. */
 export const CARD_STYLES = `
 body { font: 16px/1.5 "Helvetica Neue", Arial, sans-serif; background: #f8f9fa; margin: 0; }
 .container { max-width: 400px; margin: 60px auto; }

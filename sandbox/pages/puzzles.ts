@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { BASE_STYLES, document, html } from '../markup.ts';
 import { show } from '../visit.ts';
 
-/** How long the button is to be held, in milliseconds. */
+/** How long the button must be held, in milliseconds. */
 const HOLD_MS = 1_200;
 
-/** Puzzles for humans in front of the login form, solved by a hand on the page itself. */
+/** Puzzles in front of the login form that a person solves on the page. */
 export function puzzles(app: FastifyInstance): void {
   app.get('/login/press-and-hold', (_request, reply) =>
     show(

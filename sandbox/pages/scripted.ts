@@ -8,7 +8,7 @@ const MODAL = '/login/modal';
 const FORGETFUL = '/login/forgetful';
 const BESIDE = '/login/code-beside';
 
-/** A page with a login in a window over it; the session is a token that the page's script keeps, no cookie. */
+/** A login in a modal dialog. The session is a token stored by the page's script, not a cookie. */
 export function modalLogin(app: FastifyInstance, state: SiteState): void {
   app.get(MODAL, (_request, reply) =>
     show(
@@ -32,7 +32,7 @@ export function modalLogin(app: FastifyInstance, state: SiteState): void {
   });
 }
 
-/** A login whose token is kept by nothing but the page's script: every browser that comes later is asked again. */
+/** A login whose token exists only in the page's memory: every later browser must sign in again. */
 export function forgetfulLogin(app: FastifyInstance, state: SiteState): void {
   app.get(FORGETFUL, (_request, reply) =>
     show(
@@ -53,7 +53,7 @@ export function forgetfulLogin(app: FastifyInstance, state: SiteState): void {
   });
 }
 
-/** A form that grows a code field after the password was accepted; changing the other fields takes it away again. */
+/** A form that shows a code field once the password is accepted, and hides it when other fields change. */
 export function codeBesideLogin(app: FastifyInstance, state: SiteState): void {
   app.get(BESIDE, (request, reply) => {
     if (visitor(state, request)) return reply.redirect('/account', 303);

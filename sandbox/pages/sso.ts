@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BASE_STYLES, document, html, nothing } from '../markup.ts';
 import type { SiteState } from '../state.ts';
 import { findUser } from '../users.ts';
-import { asked, checkPassword, posted, SESSION_COOKIE, sessionCookie, show, signIn, visitor } from '../visit.ts';
+import { queried, checkPassword, posted, SESSION_COOKIE, sessionCookie, show, signIn, visitor } from '../visit.ts';
 
 const PATH = '/login/sso';
 const PROVIDERS: readonly (readonly [string, string])[] = [
@@ -12,13 +12,13 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
   ['github', 'GitHub'],
 ];
 
-/** Where a provider sends its visitors back to. */
+/** Callback path of the providers. */
 const RETURN = `${PATH}/return`;
-/** The same providers in a window of their own, which closes when it is done and tells the page that opened it. */
+/** The same providers in a popup, which closes when done and notifies its opener. */
 const IN_WINDOW = '/login/popup';
-/** Says that this visitor came by {@link IN_WINDOW}. */
+/** Marks a visitor of {@link IN_WINDOW}. */
 const WINDOW_COOKIE = 'sandbox_window';
-/** How long the page takes to notice, as one that asks its server who is there. */
+/** How long the page takes to notice, like one that polls its server. */
 const NOTICES_AFTER_MS = 700;
 const CLOSE_WINDOW = html`<p>Done</p>
   <script>
@@ -27,8 +27,8 @@ const CLOSE_WINDOW = html`<p>Done</p>
   </script>`;
 
 /**
- * Buttons of identity providers above the site's own form; they lead to a practice provider at an origin of its own: the
- * same server by its other name, which is another site to a browser.
+ * Identity provider buttons above the site's own form. They lead to a practice provider at a different origin: the same server under
+ * its other host name.
  */
 export function ssoLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) => {
@@ -44,10 +44,10 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
   });
 
   app.get(RETURN, (request, reply) => {
-    const ticket = asked(request, 'ticket');
+    const ticket = queried(request, 'ticket');
     const pending = state.pending(ticket);
     if (pending?.page !== RETURN) return reply.redirect(PATH, 303);
-    if (asked(request, 'from') === 'apple' && asked(request, 'continue') === '') {
+    if (queried(request, 'from') === 'apple' && queried(request, 'continue') === '') {
       const fields = { ticket, from: 'apple', continue: 'yes' };
       return show(
         reply,
@@ -70,7 +70,7 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
   app.get<{ Params: { provider: string } }>('/idp/:provider', (request, reply) => {
     const name = nameOf(request.params.provider);
     return name
-      ? show(reply, providerPage(request.params.provider, name, asked(request, 'login'), ''))
+      ? show(reply, providerPage(request.params.provider, name, queried(request, 'login'), ''))
       : reply.code(404).send();
   });
 
@@ -97,7 +97,7 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
   });
 }
 
-/** The site seen from its provider, and the provider seen from the site. Behind any other name both are one. */
+/** The provider's origin for the site, and vice versa. The same origin under any other host name. */
 export function otherOrigin({ hostname, port }: FastifyRequest): string {
   const others = new Map([
     ['localhost', '127.0.0.1'],
@@ -149,7 +149,7 @@ function windowPage(request: FastifyRequest): string {
   );
 }
 
-/** A page between the provider and the site: one question, and the buttons that answer it. */
+/** A page between the provider and the site, with a question and its buttons. */
 function questionPage(question: string, action: string, fields: Record<string, string>, buttons: string[]): string {
   return document(
     question,

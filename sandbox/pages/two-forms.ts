@@ -6,7 +6,7 @@ import { checkPassword, posted, show, signIn, visitor } from '../visit.ts';
 const PATH = '/login/two-forms';
 const STAFF = `${PATH}/staff`;
 
-/** Three logins, of which nobody but a person knows the right one: partners first, then members, and staff on a page of their own. */
+/** Three logins among which only a person can choose: partners, then members, and staff on a separate page. */
 export function twoFormsLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) =>
     visitor(state, request) ? reply.redirect('/account', 303) : show(reply, both('')),

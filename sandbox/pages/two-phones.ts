@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { document, html, nothing } from '../markup.ts';
 import { maskedPhone, secondPhone } from '../second-factor.ts';
 import type { SiteState } from '../state.ts';
-import { asked, pendingOf, posted, show, signIn } from '../visit.ts';
+import { queried, pendingOf, posted, show, signIn } from '../visit.ts';
 import { methodPage } from './method-page.ts';
 import { CARD_STYLES, passwordStep } from './password-step.ts';
 
@@ -34,7 +34,7 @@ export function twoPhonesLogin(app: FastifyInstance, state: SiteState): void {
 
   app.get(CODE, (request, reply) => {
     if (!pendingOf(state, request, PATH)) return reply.redirect(PATH, 303);
-    return show(reply, codePage(asked(request, 'by'), asked(request, 'wrong') !== ''));
+    return show(reply, codePage(queried(request, 'by'), queried(request, 'wrong') !== ''));
   });
 
   app.post(CODE, (request, reply) => {

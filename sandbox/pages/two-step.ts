@@ -7,7 +7,7 @@ import { beginPending, checkPassword, pendingOf, posted, show, signIn, visitor }
 const PATH = '/login/two-step';
 const PASSWORD_PATH = `${PATH}/password`;
 
-/** E-mail first, password on the next page. Answers 200 even when the password is wrong; the cookie ends with the browser. */
+/** E-mail first, password on the next page. Responds with 200 even to a wrong password; the cookie is a session cookie. */
 export function twoStepLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) => {
     if (visitor(state, request)) return reply.redirect('/account', 303);

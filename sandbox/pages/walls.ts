@@ -5,11 +5,11 @@ import type { SiteState } from '../state.ts';
 import { SANDBOX_USERS } from '../users.ts';
 import { beginPending, checkPassword, pendingOf, posted, show, signIn } from '../visit.ts';
 
-/** How late `/login/slow` answers, in milliseconds; `?ms=` changes it. */
+/** Delay of `/login/slow`, in milliseconds; `?ms=` overrides it. */
 const SLOW_MS = 4_000;
 const PICKER = '/login/picker';
 
-/** Pages that stand in the way of a login: errors, slowness, an account picker, a challenge, a refusal. */
+/** Obstacles to a login: errors, slowness, an account picker, a captcha, a block page. */
 export function walls(app: FastifyInstance, state: SiteState): void {
   app.get('/login/error500', (_request, reply) =>
     show(
@@ -48,7 +48,7 @@ export function walls(app: FastifyInstance, state: SiteState): void {
     ),
   );
 
-  // An address that is nobody's on the internet: whoever follows it has left the public one.
+  // A link-local address: whoever follows it has left the public internet.
   app.get('/login/elsewhere', (_request, reply) => reply.redirect('http://10.255.255.1/login', 303));
 
   app.get('/login/blocked', (_request, reply) =>

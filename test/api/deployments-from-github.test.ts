@@ -100,7 +100,7 @@ it.each([
   [
     'a token that is rejected',
     { auth: { method: 'github_token', token: 'wrong' } },
-    'source.auth.token: GitHub rejects',
+    'source.auth.token: rejected by GitHub',
   ],
   ['a folder that is missing', { path: 'other' }, 'source.path: the repository has no such folder'],
   ['an entrypoint that is missing', { entrypoint: 'index.ts' }, 'source.entrypoint: no such file'],

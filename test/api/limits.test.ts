@@ -137,7 +137,9 @@ describe('limits', () => {
       body: JSON.stringify({ app_name: 'app', action_name: 'run' }),
     });
     expect((await refused).status).toBe(529);
-    expect(await (await refused).text()).toContain('The project has reached its limit of 3 running invocations; end one');
+    expect(await (await refused).text()).toContain(
+      'The project has reached its limit of 3 running invocations; end one',
+    );
     await store.invocations.end(begun[0] ?? '', 'failed', {});
     await invoke();
     await kernel.projects.limits.update(projectId, { max_concurrent_invocations: 0 });

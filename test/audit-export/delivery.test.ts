@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createExportDelivery, testDelivery } from '../../activities/audit-export/delivery.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
-import { guardedLookup } from '../../egress/guarded-lookup.ts';
+import { guardedLookup } from '../../egress/resolve.ts';
 import type { ExportTarget } from '../../store/queries/audit-export-destinations.ts';
 import { startS3StandIn, type Refusal, type S3StandIn } from './s3-stand-in.ts';
 

@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEventStream } from '../../http/event-stream.ts';
 import { sendStream } from '../../browser/http/replies.ts';
-import { cutOffWhenStuck } from '../../http/readers.ts';
+import { disconnectWhenStalled } from '../../http/slow-clients.ts';
 import { eventually } from './service-under-test.ts';
 
 /** When stuck readers are disconnected, in milliseconds, instead of a minute. */
@@ -32,7 +32,7 @@ beforeEach(async () => {
   app.get('/file', (_, reply) => sendStream(reply, session, source(), STUCK_AFTER_MS));
   app.get('/silent', (_, reply) => sendStream(reply, session, source(STUCK_AFTER_MS * 3), STUCK_AFTER_MS));
   app.get('/video', (_, reply) => {
-    cutOffWhenStuck(reply.raw, STUCK_AFTER_MS);
+    disconnectWhenStalled(reply.raw, STUCK_AFTER_MS);
     return reply.send(source());
   });
   app.get('/events', async (_, reply) => {

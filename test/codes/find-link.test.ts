@@ -56,7 +56,7 @@ it.each([
   expect(find(text)).toBe(link);
 });
 
-it('reads entities, the words before a bare "here", and both forms of a mail as one', () => {
+it('reads entities, the words before a bare "here", and text and HTML of a mail as one', () => {
   const link = `${LINK}&next=%2Fhome&lang=en`;
   expect(find(`Log in:\n${link}`, mail('Log in', link))).toBe(link);
   expect(find('', mail('here', LINK).replace('Hello Anna,', 'To log in, please click'))).toBe(LINK);
@@ -83,7 +83,7 @@ it.each([
   expect(find(text)).toBeNull();
 });
 
-it('takes a practice site on this machine without https, and its own port alone', () => {
+it('accepts a local practice site without https, on its own port only', () => {
   const local = { domain: 'localhost:4100', allowedDomains: [] };
   expect(isOwnLink('http://localhost:4100/magic', local)).toBe(true);
   expect(isOwnLink('http://localhost:4101/magic', local)).toBe(false);

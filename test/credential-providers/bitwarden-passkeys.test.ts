@@ -25,7 +25,7 @@ describe('a new passkey in Bitwarden', () => {
   const held = async (external: ExternalCredentials): Promise<string[]> =>
     (await readAgain(external)).map(({ credential_id }) => credential_id);
 
-  it('is in the login as its apps save it, once, beside all else', async () => {
+  it("is added to the login in Bitwarden's format, once, and keeps the rest", async () => {
     const vault = bitwardenVault();
     const { external, stand } = await connect(vault);
     const named = { ...NEW, user_name: 'ann', user_display_name: 'Ann', sign_count: 1 };
@@ -48,7 +48,7 @@ describe('a new passkey in Bitwarden', () => {
     expect((await readAgain(external)).at(-1)).toEqual(named);
   });
 
-  it('is added to what another device has saved since `bw serve` was in step', async () => {
+  it('keeps what another device has saved since the last sync', async () => {
     const vault = bitwardenVault();
     const { external } = await connect(vault);
     saveElsewhere(vault, { notes: 'saved elsewhere' }, new Date('2026-02-02T00:00:00Z'));
@@ -57,7 +57,7 @@ describe('a new passkey in Bitwarden', () => {
     expect(await held(external)).toContain(NEW.credential_id);
   });
 
-  it('is read and written once more where another device saves meanwhile; not a third time', async () => {
+  it('is retried once after a concurrent change, but not twice', async () => {
     const vault = bitwardenVault();
     const other = newPasskey('another');
     const days = ['2026-02-02T00:00:00Z', '', '2026-03-03T00:00:00Z', '2026-04-04T00:00:00Z'];
@@ -75,7 +75,7 @@ describe('a new passkey in Bitwarden', () => {
     expect(JSON.stringify(vault.server)).not.toContain(other.private_key);
   });
 
-  it('is not written over another change of the same second, which the server cannot tell apart', async () => {
+  it('does not overwrite another change within the same second, which the server cannot detect', async () => {
     const vault = bitwardenVault();
     const now = Date.parse('2026-02-02T00:00:00Z');
     saveElsewhere(vault, { notes: 'just now' }, new Date(now));
@@ -101,7 +101,7 @@ describe('a new passkey in Bitwarden', () => {
     expect(await held(external)).toContain(NEW.credential_id);
   });
 
-  it('is written once where the answer to it is lost', async () => {
+  it('is written only once if the response is lost', async () => {
     const vault = bitwardenVault();
     let lost = 1;
     const { external } = await connectTo('bitwarden', (call) => {
@@ -114,7 +114,7 @@ describe('a new passkey in Bitwarden', () => {
     expect(written.filter((id) => id === `b64.${NEW.credential_id}`)).toHaveLength(1);
   });
 
-  it('with a key that its apps do not know is in a hidden field', async () => {
+  it('with an unsupported key type is stored in a hidden field', async () => {
     const vault = bitwardenVault();
     const { external } = await connect(vault);
     const edwards = newEd25519Passkey('of another curve');
@@ -124,7 +124,7 @@ describe('a new passkey in Bitwarden', () => {
     expect(await readAgain(external)).toContainEqual(edwards);
   });
 
-  it('is not offered where `bw serve` knows no passkeys, and would lose those that there are', async () => {
+  it('is not offered if `bw serve` does not support passkeys, since it would drop existing ones', async () => {
     const { fido2Credentials: _unknown, ...login } = bitwardenItem().login;
     const { external } = await connect(bitwardenVault({ ...bitwardenItem(), login }));
     expect((await external.find(TARGET, TITLED)).facts.takesPasskeys).toBeUndefined();

@@ -12,7 +12,7 @@ const NEW = newPasskey('made by the site');
 describe('a new passkey in Vault', () => {
   const item = { login: 'ann', password: 'pw', pin: 1234, nested: { kept: [1, null] } };
 
-  it('is written beside all else, once, and is there for the next login at once', async () => {
+  it('is added once, keeps the rest, and is available to the next login at once', async () => {
     const secrets: VaultSecrets = { shop: { data: { ...item }, version: 3 } };
     const { external, stand } = await connectTo(
       'vault',
@@ -32,7 +32,7 @@ describe('a new passkey in Vault', () => {
     expect((await external.open(TARGET, facts.id)).passkeys).toEqual([NEW]);
   });
 
-  it('is written once more, to the item as it is then, where somebody changes it meanwhile; not a third time', async () => {
+  it('is retried once with the new item after a concurrent change, but not twice', async () => {
     const secrets: VaultSecrets = { shop: { data: { ...item, passkeys: [SHOP_PASSKEY] }, version: 3 } };
     let meanwhile = 1;
     const { external, stand } = await connectTo('vault', (call) => {
@@ -53,7 +53,7 @@ describe('a new passkey in Vault', () => {
     expect(secrets['shop']?.data).toMatchObject({ passkeys: [SHOP_PASSKEY, NEW] });
   });
 
-  it('is refused where the token may only read', async () => {
+  it('is refused if the token is read-only', async () => {
     const secrets: VaultSecrets = { shop: { data: { ...item }, readOnly: true } };
     const { external } = await connectTo(
       'vault',
@@ -69,7 +69,7 @@ describe('a new passkey in Vault', () => {
 describe('a new passkey in AWS Secrets Manager', () => {
   const item = { user: 'ann', Password: 'pw', nested: { kept: true } };
 
-  it('is in a version that takes the place of the one that was read', async () => {
+  it('creates a version that replaces the one that was read', async () => {
     const secret: AwsSecret = { versions: { first: JSON.stringify(item) }, current: 'first' };
     const { external } = await connectTo('aws_secrets_manager', writableAwsAnswers(secret));
     await add(external, NEW);
@@ -78,7 +78,7 @@ describe('a new passkey in AWS Secrets Manager', () => {
     expect(JSON.parse(secret.versions[secret.current] ?? '')).toEqual({ ...item, passkeys: [NEW] });
   });
 
-  it('takes the place of no version that somebody else has made meanwhile', async () => {
+  it('does not replace a version created concurrently', async () => {
     const secret: AwsSecret = { versions: { first: JSON.stringify(item) }, current: 'first' };
     let meanwhile = 1;
     const { external } = await connectTo('aws_secrets_manager', (call) => {
@@ -93,7 +93,7 @@ describe('a new passkey in AWS Secrets Manager', () => {
     expect(now).toEqual({ ...item, Password: 'rotated', passkeys: [NEW] });
   });
 
-  it('has no place beside a password that is the whole secret', async () => {
+  it('is not offered if the secret is a plain password', async () => {
     const secret: AwsSecret = { versions: { first: 'only-a-password' }, current: 'first' };
     const { external } = await connectTo('aws_secrets_manager', writableAwsAnswers(secret));
     expect((await external.find(TARGET, REFERENCE)).facts.takesPasskeys).toBeUndefined();
@@ -103,7 +103,7 @@ describe('a new passkey in AWS Secrets Manager', () => {
 });
 
 describe('a new passkey in 1Password', () => {
-  it('is a field more, once, and is there for the next login', async () => {
+  it('is added as a field, once, and is available to the next login', async () => {
     const item = connectItem();
     const { external, stand } = await connectTo('onepassword', connectAnswers(item));
     await add(external, NEW, TITLED);
@@ -115,7 +115,7 @@ describe('a new passkey in 1Password', () => {
     expect(await readAgain(external)).toEqual([SHOP_PASSKEY, NEW]);
   });
 
-  it('leaves what somebody else changes meanwhile, and is written once where its answer is lost', async () => {
+  it('keeps concurrent changes, and is written only once if the response is lost', async () => {
     const item = connectItem();
     const answers = connectAnswers(item);
     const other = newPasskey('another login');
@@ -136,7 +136,7 @@ describe('a new passkey in 1Password', () => {
     expect(await readAgain(external)).toEqual([SHOP_PASSKEY, other, NEW]);
   });
 
-  it('that two logins write at the same moment is read as one', async () => {
+  it('written by two logins at the same time is read as one', async () => {
     const item = connectItem();
     const { external } = await connectTo('onepassword', connectAnswers(item));
     const { fields } = connectItem();
@@ -145,7 +145,7 @@ describe('a new passkey in 1Password', () => {
     expect(await readAgain(external)).toEqual([SHOP_PASSKEY, NEW]);
   });
 
-  it('is written once more after a conflict, and is refused where the token may only read', async () => {
+  it('is retried once after a conflict, and refused if the token is read-only', async () => {
     const item = connectItem();
     const answers = connectAnswers(item);
     let conflicts = 1;
@@ -171,7 +171,7 @@ describe('the field that holds the passkeys', () => {
     expect(passkeyAdder(fields)?.(NEW)).toEqual(expected);
   });
 
-  it('stays as it is where it has the passkey, or a form that would lose something', () => {
+  it('is unchanged if it has the passkey, or if its format would lose data', () => {
     expect(passkeyAdder({ passkeys: [NEW] })?.(NEW)).toBeNull();
     const full = Array.from({ length: MAX_PASSKEYS }, (_, index) => newPasskey(`number ${index}`));
     for (const fields of [

@@ -84,7 +84,7 @@ it('finds an item by its path and by its domain, and reads it', async () => {
   ]);
 });
 
-it('reads a new version, and none that was deleted or destroyed', async () => {
+it('reads a new version, but no deleted or destroyed one', async () => {
   const external = connect();
   await put('secret', 'changing', { password: 'first' });
   const { facts } = await external.find(TARGET, at('changing'));
@@ -99,7 +99,7 @@ it('reads a new version, and none that was deleted or destroyed', async () => {
   await expect(external.find(TARGET, at('changing'))).rejects.toMatchObject(gone);
 });
 
-it('is enough with the right to read and list, and says when a right is missing', async () => {
+it('needs only read and list permissions, and reports missing ones', async () => {
   const read = { 'secret/data/*': ['read'] };
   const list = { 'secret/metadata/*': ['read', 'list'], 'secret/metadata': ['list'] };
   const reader = connect({ token: await tokenFor({ ...read, ...list }) });
@@ -117,7 +117,7 @@ it('is enough with the right to read and list, and says when a right is missing'
   expect((await stranger.test('org', 'cpv_1')).error).toMatch(/token/);
 });
 
-it('writes a new passkey beside all else, for a token that may patch, and to a secret that nobody has changed', async () => {
+it('adds a new passkey and keeps the rest, if the token may patch and the secret has not changed', async () => {
   const made = newPasskey('made by the site');
   await put('secret', 'made', { password: 'pw', nested: { kept: [1] } });
   const rights = { 'secret/data/made': ['read', 'patch'] };
@@ -136,7 +136,7 @@ it('writes a new passkey beside all else, for a token that may patch, and to a s
   });
 });
 
-it('takes another mount, and a namespace', async () => {
+it('supports another mount and a namespace', async () => {
   await bao.call('POST', 'sys/namespaces/team');
   await bao.call('POST', 'sys/mounts/web/logins', { type: 'kv', options: { version: '2' } }, 'team');
   // An engine that was just mounted makes its storage ready first.

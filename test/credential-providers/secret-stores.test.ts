@@ -72,7 +72,7 @@ describe('an item by its path, and by the domain of its connection', () => {
     ).rejects.toMatchObject({ code: 'credential_item_not_found' });
   });
 
-  it('lists folders, names of any script, and sites that the secret itself names', async () => {
+  it('lists folders, names in any script, and sites named by the secret itself', async () => {
     const { external } = await connectTo(
       'vault',
       vaultAnswers(() => SECRETS),
@@ -91,13 +91,13 @@ describe('an item by its path, and by the domain of its connection', () => {
     expect((await external.open(TARGET, numbers.id)).values).toEqual({ username: 'ann', pin: '1234' });
   });
 
-  it('takes a secret that is no JSON for a password', async () => {
+  it('treats a secret that is not JSON as a password', async () => {
     const { external } = await connectTo('aws_secrets_manager', awsAnswers);
     const { facts } = await external.find(TARGET, { provider: 'store', path: 'plain' });
     expect((await external.open(TARGET, facts.id)).values).toEqual({ password: 'only-a-password' });
   });
 
-  it('takes every passkey of Bitwarden whose key a browser can use', async () => {
+  it('reads every Bitwarden passkey whose key a browser can use', async () => {
     const { external } = await connectTo('bitwarden', bitwardenAnswers);
     const { facts, passkeys } = await external.find(TARGET, { provider: 'store', path: 'Shop' });
     const elsewhere = Buffer.from('from elsewhere').toString('base64url');
@@ -112,7 +112,7 @@ describe('an item by its path, and by the domain of its connection', () => {
     });
   });
 
-  it('takes passkeys in every form of an import, says so where they have none, and leaves a code of that name to be typed', async () => {
+  it('reads passkeys in every import format, reports unknown formats, and treats a code of that name as a value', async () => {
     const { credential_id: credentialId, rp_id: rpId, user_handle: userHandle, private_key: key } = SHOP_PASSKEY;
     const exchanged = { type: 'passkey', credentialId, rpId, userHandle, key };
     const secrets: VaultSecrets = {
@@ -139,7 +139,7 @@ describe('an item by its path, and by the domain of its connection', () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(SHOP_PASSKEY.credential_id);
   });
 
-  it('tells two that fit apart by host, and never guesses between two of one host', async () => {
+  it('distinguishes matching items by host, and never guesses between two for the same host', async () => {
     const secrets: VaultSecrets = {
       a: { data: { password: '1' }, url: 'https://shop.example' },
       b: { data: { password: '2' }, url: 'https://admin.shop.example' },
@@ -159,8 +159,8 @@ describe('an item by its path, and by the domain of its connection', () => {
   });
 });
 
-describe('what is remembered', () => {
-  it('is what leads to values, for the time to live, and never a value', async () => {
+describe('the cache', () => {
+  it('holds item ids and field names for the TTL, and never a value', async () => {
     let password = 'first';
     const { external, stand } = await connectTo(
       'vault',
@@ -182,7 +182,7 @@ describe('what is remembered', () => {
   });
 });
 
-describe('a secret store that does not do its part', () => {
+describe('a failing secret store', () => {
   const reference = { provider: 'store', path: 'Team/Shop' };
 
   it.each([
@@ -210,7 +210,7 @@ describe('a secret store that does not do its part', () => {
     expect(stand.calls).toHaveLength(1);
   });
 
-  it('is unavailable without an address, at an address that nobody listed, and when nobody is there', async () => {
+  it('is unavailable without an address, at an address that is not allowed, and if nothing listens', async () => {
     const unset = await connectTo('onepassword', onePasswordAnswers, { address: null });
     expect((await unset.external.test('org', 'cpv_1')).error).toContain('`address`');
     const hidden = await connectTo('onepassword', onePasswordAnswers, { address: 'http://127.0.0.1:1' });
@@ -224,7 +224,7 @@ describe('a secret store that does not do its part', () => {
     });
   });
 
-  it('is unknown once it was deleted or disabled', async () => {
+  it('is unknown once it is deleted or disabled', async () => {
     const { external, account } = await connectTo('onepassword', onePasswordAnswers);
     const unknown = { code: 'credential_provider_unknown' };
     await expect(external.find(TARGET, { provider: 'nobody', path: 'x' })).rejects.toMatchObject(unknown);

@@ -23,7 +23,7 @@ describe('checkUserUrl', () => {
     expect(() => checkUserUrl(text, { policy, field: 'start_url' })).toThrow(/^start_url: /);
   });
 
-  it('never repeats what was in the URL', () => {
+  it('never quotes the URL in a message', () => {
     try {
       checkUserUrl('https://user:s3cret@example.com/', { policy, field: 'f' });
       expect.unreachable();
@@ -32,7 +32,7 @@ describe('checkUserUrl', () => {
     }
   });
 
-  it('allows http only for listed hosts when https is asked for', () => {
+  it('allows http only for listed hosts when https is required', () => {
     expect(checkUserUrl('http://localhost:3000/a', { policy, field: 'f', httpsOnly: true }).pathname).toBe('/a');
     expect(() => checkUserUrl('http://example.com/', { policy, field: 'f', httpsOnly: true })).toThrow(/https/);
     expect(checkUserUrl('https://EXAMPLE.com', { policy, field: 'f' }).href).toBe('https://example.com/');

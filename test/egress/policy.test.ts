@@ -52,7 +52,7 @@ describe('forbiddenRange', () => {
     },
   );
 
-  it('refuses every IPv4 address that is wrapped in IPv6', () => {
+  it('refuses every IPv4 address embedded in IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), (v4) => {
         expect(forbiddenRange(`::ffff:${v4}`)).not.toBeNull();
@@ -64,7 +64,7 @@ describe('forbiddenRange', () => {
 });
 
 describe('allowed hosts', () => {
-  it('reads hosts with and without ports, addresses and odd spellings', () => {
+  it('parses hosts with and without ports, addresses and unusual spellings', () => {
     expect(parseAllowedHosts(' LocalHost , app.internal:8080,127.1:9, [::1]:80, ::1 ,')).toEqual([
       { host: 'localhost', port: null },
       { host: 'app.internal', port: 8080 },
@@ -74,11 +74,11 @@ describe('allowed hosts', () => {
     ]);
   });
 
-  it.each(['http://x', 'a:b', 'a:0', 'a:65536', 'user@host', 'a b', 'x/y'])('names the wrong entry %s', (entry) => {
+  it.each(['http://x', 'a:b', 'a:0', 'a:65536', 'user@host', 'a b', 'x/y'])('names the invalid entry %s', (entry) => {
     expect(() => parseAllowedHosts(entry)).toThrow(entry);
   });
 
-  it('allows a listed port only', () => {
+  it('allows only a listed port', () => {
     const policy = createEgressPolicy('localhost:3000', [{ host: '127.0.0.1', port: null }]);
     expect(isListedHost(policy, 'LOCALHOST.', 3000)).toBe(true);
     expect(isListedHost(policy, 'localhost', 3001)).toBe(false);

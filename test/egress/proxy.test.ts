@@ -94,7 +94,7 @@ describe('the egress proxy', () => {
     }
   });
 
-  it('says why with a 403', async () => {
+  it('gives the reason with a 403', async () => {
     const proxy = await startEgressProxy({ policy: PUBLIC_ONLY });
     const answer = await get(proxy, `http://127.0.0.1:${String(port)}/secret-path`);
     await proxy.close();
@@ -124,7 +124,7 @@ describe('the egress proxy', () => {
     await proxy.close();
   });
 
-  it('reaches a listed host, on its listed port only', async () => {
+  it('connects to a listed host only on its listed port', async () => {
     const policy = createEgressPolicy(`inside.example:${String(port)}`);
     const resolver: Resolver = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
     const proxy = await startEgressProxy({ policy, resolver });

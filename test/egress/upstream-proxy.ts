@@ -1,7 +1,7 @@
 import type dns from 'node:dns';
 import { RequestError, Server } from 'proxy-chain';
 import type { PrepareRequestFunction } from 'proxy-chain';
-import { pinnedLookup } from '../../egress/lookup.ts';
+import { pinnedLookup } from '../../egress/resolve.ts';
 
 /** A proxy as a caller would have one: it wants a user name and a password, and counts what comes through. */
 export interface UpstreamProxy {

@@ -104,7 +104,7 @@ async function withEgress<T>(via: Upstream, use: (egress: EgressProxy) => Promis
   }
 }
 
-it('goes through an upstream that wants a password, for http and https, to names that it alone knows', async () => {
+it('uses an upstream with credentials, for http and https, to names that only it can resolve', async () => {
   upstream.requests.length = 0;
   await withEgress(office(), async (egress) => {
     const plain = await fetchThrough(egress, `http://only.upstream.test:${sitePort}/path`);
@@ -118,7 +118,7 @@ it('goes through an upstream that wants a password, for http and https, to names
   ]);
 });
 
-it('refuses targets that are private here, whatever the upstream might do with them', async () => {
+it('refuses targets that resolve to private addresses locally, whatever the upstream does with them', async () => {
   upstream.requests.length = 0;
   siteConnections = 0;
   await withEgress(office(), async (egress) => {
@@ -145,7 +145,7 @@ it('refuses an upstream whose own address is private and not listed', async () =
   expect(upstream.requests).toEqual([]);
 });
 
-it('lets named hosts go past the upstream, guarded all the same', async () => {
+it('lets listed hosts bypass the upstream, still guarded', async () => {
   const via = office({ bypassHosts: ['listed.test', '*.inner.test'] });
   upstream.requests.length = 0;
   await withEgress(via, async (egress) => {
@@ -159,7 +159,7 @@ it('lets named hosts go past the upstream, guarded all the same', async () => {
   expect(bypasses(via, 'notinner.test')).toBe(false);
 });
 
-it('fails, and does not hang, with a wrong password, a dead upstream and one that never answers', async () => {
+it('fails without hanging on a wrong password, a dead upstream and one that never responds', async () => {
   const wrong = office({ password: 'wrong' });
   await withEgress(wrong, async (egress) => {
     expect((await fetchThrough(egress, `http://only.upstream.test:${sitePort}/`)).status).toBe(597);
@@ -179,7 +179,7 @@ it('fails, and does not hang, with a wrong password, a dead upstream and one tha
   silent.close();
 });
 
-it('changes its upstream while it runs, and cuts what went through the former one', async () => {
+it('switches its upstream while running, and closes connections through the previous one', async () => {
   const second = await startUpstreamProxy(['only.upstream.test']);
   const both = createEgressPolicy(`localhost:${upstream.port},localhost:${second.port}`);
   const egress = await startEgressProxy({ policy: both, resolver, upstream: office() });
@@ -198,7 +198,7 @@ it('changes its upstream while it runs, and cuts what went through the former on
   await second.close();
 });
 
-it('speaks TLS to an upstream, and believes no certificate that nobody vouches for', async () => {
+it('uses TLS to an https upstream, and rejects untrusted certificates', async () => {
   const safe = await startUpstreamProxy(['only.upstream.test'], tls);
   const listed = createEgressPolicy(`localhost:${safe.port}`);
   const via = office({ protocol: 'https', port: safe.port });
@@ -214,7 +214,7 @@ it('speaks TLS to an upstream, and believes no certificate that nobody vouches f
   await safe.close();
 });
 
-it('checks an upstream: by a target of its own or of the caller, which must be public', async () => {
+it("checks an upstream with a default target or the caller's, which must be public", async () => {
   const open = createEgressPolicy(`localhost:${upstream.port},listed.test`);
   const check = createUpstreamCheck({ policy: open, resolver, defaultUrl: `http://only.upstream.test:${sitePort}/` });
   expect(await check(office())).toBe(true);
@@ -235,7 +235,7 @@ it('checks an upstream: by a target of its own or of the caller, which must be p
   silent.close();
 });
 
-it('puts an upstream into a URL whatever its credentials hold', () => {
+it('encodes any credentials in the URL of an upstream', () => {
   const url = new URL(upstreamUrl(office({ host: '2001:db8::1', port: 3128 })));
   expect(url.host).toBe('[2001:db8::1]:3128');
   expect(decodeURIComponent(url.username)).toBe(UPSTREAM_LOGIN.username);
@@ -243,7 +243,7 @@ it('puts an upstream into a URL whatever its credentials hold', () => {
   expect(upstreamUrl(office({ username: null, password: null }))).not.toContain('@');
 });
 
-it('tells what fails on the way to the upstream, and that it goes again', async () => {
+it('reports failures of the upstream, and its recovery', async () => {
   const told: (string | null)[] = [];
   const dead = net.createServer();
   const deadPort = await listen(dead);

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createFormModel } from '../../activities/login/reading/form-model.ts';
-import type { Candidates } from '../../reader/candidates.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage, type DrawnForm } from '../reader/drawn-facts.ts';
+import { analyzePage } from '../../reader/analyze-page.ts';
+import type { Candidates } from '../../reader/form/candidates.ts';
 
 const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
 const MEMBERS = { heading: 'Members, 0171 2345678', fields: ['member', '*member_secret'], button: 'Sign in' };
@@ -14,7 +14,7 @@ function close(forms: DrawnForm[]): Candidates | null {
   if (top === undefined) throw new Error('a page was drawn');
   const url = 'https://harbour.test/sign-in/9f8e7d6c5b4a?token=very-secret';
   const controls = top.facts.controls.map((control) => ({ ...control, filled: true }));
-  return understandWithReasons(url, [{ ...top, facts: { ...top.facts, url, controls } }]).close;
+  return analyzePage(url, [{ ...top, facts: { ...top.facts, url, controls } }]).candidates;
 }
 
 let server: Server;

@@ -203,6 +203,12 @@ describe('after the last answer', () => {
     expect(refused.website_error).toBe('That answer is not correct');
   });
 
+  it('postpones what a site would like to know, and asks nobody', async () => {
+    const wish = `<title>Acme</title><h2>Add a recovery email</h2><form method="post"><label>Recovery address <input name="r"></label>
+      <button>Continue</button><button type="button">Not now</button></form>`;
+    expect(offers(await after(wish))).toContain('other Not now *');
+  });
+
   it('asks for what else shows who a person is', async () => {
     const birthday = `<title>Confirm it is you</title><h2>Confirm your date of birth</h2><form method="post"><label>Day <input name="d"></label>
       <label>Month <input name="m"></label><label>Year <input name="y"></label><button>Verify</button></form>`;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
 import { spellingsOfSecrets } from '../../activities/login/without-typed.ts';
-import { withoutSecrets } from '../../reader/without-secrets.ts';
+import { redactSecrets } from '../../reader/redact.ts';
 
 const PASSWORD_FIELD: ReadField = {
   name: 'password',
@@ -32,7 +32,7 @@ function reading(more: Partial<PageReading>): PageReading {
 }
 
 it('leaves out evidence and forms that quote a typed password, cut short and in small letters too', () => {
-  const { evidence, forms } = withoutSecrets(
+  const { evidence, forms } = redactSecrets(
     reading({
       evidence: 'heading "your pass hunter2-is-wr',
       forms: ['identifier user | | hunter2-is', 'identifier user'],
@@ -45,7 +45,7 @@ it('leaves out evidence and forms that quote a typed password, cut short and in 
 
 it('leaves nothing of a typed password or code in what a site repeats', () => {
   const password = 'q"u & ä';
-  const seen = withoutSecrets(
+  const seen = redactSecrets(
     reading({
       url: `https://site.example/login?a=${encodeURIComponent(password)}&b=${new URLSearchParams({ p: password }).toString().slice(2)}`,
       title: `Hello ${password}`,
@@ -64,10 +64,10 @@ it('leaves nothing of a typed password or code in what a site repeats', () => {
 
 it('leaves words alone that a value is too short to be told from', () => {
   const seen = reading({ website_error: 'Wrong PIN 12 of 123' });
-  expect(withoutSecrets(seen, spellingsOfSecrets(['12']))).toEqual(seen);
+  expect(redactSecrets(seen, spellingsOfSecrets(['12']))).toEqual(seen);
 });
 
 it('takes a value that is half a character', () => {
   const odd = 'secret\ud800!';
-  expect(withoutSecrets(reading({ title: `no ${odd}` }), spellingsOfSecrets([odd])).title).toBe('no •••');
+  expect(redactSecrets(reading({ title: `no ${odd}` }), spellingsOfSecrets([odd])).title).toBe('no •••');
 });

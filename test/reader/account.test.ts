@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isOtherAccount } from '../../activities/login/account.ts';
-import { namedAccount } from '../../reader/account.ts';
 import type { FrameFacts, TextFacts } from '../../reader/facts.ts';
+import { findNamedAccount } from '../../reader/signs/signed-in.ts';
 
 /** A page that says these texts, each in its region; a heading is marked by `#`. */
 function saying(...said: [region: TextFacts['region'], text: string][]) {
@@ -30,14 +30,14 @@ function saying(...said: [region: TextFacts['region'], text: string][]) {
   return [{ path: [], facts }];
 }
 
-describe('the account that a page names', () => {
+describe('the account shown by a page', () => {
   it.each([
     [saying(['header', 'Anna@Example.com']), { email: 'anna@example.com' }],
     [saying(['main', 'Signed in as anna@example.com.']), { email: 'anna@example.com' }],
     [saying(['main', 'Angemeldet als Anna Adler']), { name: 'anna adler' }],
     [saying(['main', '#Hello, Anna Adler!'], ['nav', 'a@example.com']), { name: 'anna adler', email: 'a@example.com' }],
   ])('is what stands where pages name their visitor (%#)', (page, named) => {
-    expect(namedAccount(page)).toEqual(named);
+    expect(findNamedAccount(page)).toEqual(named);
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('the account that a page names', () => {
     ['a footer', saying(['footer', 'Signed in as anna@example.com'])],
     ['a greeting to everybody', saying(['main', '#Welcome back!'])],
   ])('is not known from %s', (_what, page) => {
-    expect(namedAccount(page)).toEqual({});
+    expect(findNamedAccount(page)).toEqual({});
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeChannel } from '../../reader/code-channel.ts';
+import { codeChannel } from '../../reader/choices/mfa-methods.ts';
 
 it.each([
   ['Code we texted you', null, 'sms'],
@@ -13,7 +13,7 @@ it.each([
   expect(codeChannel('code', label, hint)).toBe(channel);
 });
 
-it('knows an authenticator by its field, and gives other fields no channel', () => {
+it('reports totp for an authenticator field, and no channel for other fields', () => {
   expect(codeChannel('totp_code', 'Code', null)).toBe('totp');
   expect(codeChannel('password', 'Password', null)).toBeNull();
 });

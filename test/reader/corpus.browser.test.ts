@@ -11,7 +11,7 @@ const ONE_WRITTEN_IN = 6;
 const HANGS_AFTER_MS = 600_000;
 
 it(
-  'reads pages of every shape of the corpus as they are meant',
+  'reads pages of every shape of the corpus as expected',
   async () => {
     const browser = await launchViewer();
     try {

@@ -1,5 +1,4 @@
-import type { SeenFrame } from '../../reader/clusters.ts';
-import type { ClickableFacts, ControlFacts, TextFacts } from '../../reader/facts.ts';
+import type { ClickableFacts, ControlFacts, FrameSnapshot, TextFacts } from '../../reader/facts.ts';
 
 /** A form as tests draw it: the names of its fields, those of type password after a star, and what its button says. */
 export interface DrawnForm {
@@ -12,7 +11,7 @@ export interface DrawnForm {
 }
 
 /** The facts of a page that holds these forms, one under the other. */
-export function drawPage(forms: readonly DrawnForm[], title = 'Harbour'): SeenFrame[] {
+export function drawPage(forms: readonly DrawnForm[], title = 'Harbour'): FrameSnapshot[] {
   const controls: ControlFacts[] = [];
   const clickables: ClickableFacts[] = [];
   const texts: TextFacts[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { readSignInLink } from '../../reader/sign-in-link.ts';
 import { drawPage } from './drawn-facts.ts';
+import { readSignInLink } from '../../reader/signs/sign-in-links.ts';
 
 const leadsIn = (text: string) => readSignInLink(drawPage([{ fields: ['street', 'city'], button: text }])) !== null;
 

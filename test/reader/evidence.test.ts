@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { evidenceOf } from '../../reader/evidence.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
+import { analyzePage, summarizeReasons } from '../../reader/analyze-page.ts';
 
 const SIGN_UP = {
   heading: 'Hello bob@harbour.test, 0171 2345678',
@@ -9,16 +8,16 @@ const SIGN_UP = {
   button: 'Create account',
 };
 
-it('says in a few words what the page is and why its forms are no login, and nothing of a person', () => {
-  const evidence = evidenceOf(understandWithReasons('https://harbour.test/', drawPage([SIGN_UP])).reasons);
-  expect(evidence).toContain('other: asks for nothing of a login');
+it('summarizes the kind of the page and why its forms are rejected, without personal data', () => {
+  const evidence = summarizeReasons(analyzePage('https://harbour.test/', drawPage([SIGN_UP])).reasons);
+  expect(evidence).toContain('other: asks for no credentials');
   expect(evidence).toContain('not a login: the only button signs up');
-  const greeted = evidenceOf([{ what: 'login', why: `heading "${SIGN_UP.heading}"`, frame: [], taken: true }]);
+  const greeted = summarizeReasons([{ what: 'login', why: `heading "${SIGN_UP.heading}"`, frame: [], taken: true }]);
   expect(greeted).not.toMatch(/bob|2345/);
 });
 
-it('is bounded, however much there is to say', () => {
+it('has a maximum length', () => {
   const pages = Array.from({ length: 30 }, (_, at) => ({ ...SIGN_UP, heading: `Join us ${'very '.repeat(at)}` }));
-  const { reasons } = understandWithReasons('https://harbour.test/', drawPage(pages));
-  expect(evidenceOf(reasons).length).toBeLessThanOrEqual(600);
+  const { reasons } = analyzePage('https://harbour.test/', drawPage(pages));
+  expect(summarizeReasons(reasons).length).toBeLessThanOrEqual(600);
 });

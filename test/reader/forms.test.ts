@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FormChoice, PageReading } from '../../contract/reading.ts';
-import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
+import { analyzePage } from '../../reader/analyze-page.ts';
 
 const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
 const MEMBERS = { heading: 'Members', fields: ['member', '*member_secret'], button: 'Sign in' };
@@ -9,12 +9,12 @@ const SIGN_UP = { heading: 'New here?', fields: ['email', '*new_password'], butt
 const CARD = { heading: 'Pay', fields: ['card_number', 'cvc'], button: 'Pay now' };
 
 function read(forms: Parameters<typeof drawPage>[0], chosen?: FormChoice): PageReading {
-  return understandWithReasons('https://harbour.test/', drawPage(forms), chosen).reading;
+  return analyzePage('https://harbour.test/', drawPage(forms), chosen).reading;
 }
 
 const firstField = ({ fields }: PageReading): string | undefined => fields[0]?.name;
 
-it('passes over forms in their order, then those that it took for no login, and takes the first again after the last', () => {
+it('goes through login forms in order, then rejected ones, and starts over after the last', () => {
   const page = [PARTNERS, MEMBERS, SIGN_UP, CARD];
   const seen: (string | undefined)[] = [];
   const passedOver: string[] = [];
@@ -26,7 +26,7 @@ it('passes over forms in their order, then those that it took for no login, and 
   expect(seen).toEqual(['partner', 'member', 'email', 'partner']);
 });
 
-it('knows a form again where it stands elsewhere, with other numbers in its names, and greets somebody', () => {
+it('recognizes a form that has moved, has other numbers in its names, or contains a greeting', () => {
   const [, members = ''] = read([PARTNERS, MEMBERS]).forms ?? [];
   const chosen = { taken: members, passedOver: [] };
   expect(firstField(read([SIGN_UP, MEMBERS, PARTNERS], chosen))).toBe('member');
@@ -39,18 +39,18 @@ it('knows a form again where it stands elsewhere, with other numbers in its name
   expect(firstField(read([PARTNERS, numbered(4)], { taken: earlier, passedOver: [] }))).toBe('m4');
 });
 
-it('tells forms apart that say the same, and takes its own choice where the one that was taken is gone', () => {
+it('distinguishes forms with the same text, and falls back to its own choice if the chosen form is gone', () => {
   const { forms = [] } = read([PARTNERS, PARTNERS]);
   expect(new Set(forms).size).toBe(2);
   expect(firstField(read([PARTNERS, MEMBERS], { taken: 'gone', passedOver: [] }))).toBe('partner');
 });
 
-it('takes no form for a login that it refuses while nobody has passed one over', () => {
+it('rejects a form that is no login unless a login was passed over', () => {
   expect(read([SIGN_UP, CARD])).toMatchObject({ kind: 'other', fields: [] });
   expect(read([SIGN_UP], { taken: null, passedOver: ['a form of another page'] })).toMatchObject({ kind: 'other' });
 });
 
-it('need not have answered what a site has filled in beside the login, unlike the login itself', () => {
+it('does not require prefilled fields next to the login, but requires the login itself', () => {
   const fields = ['server', 'username', '*password'];
   const required = (filled: string[]) =>
     read([{ fields, filled, button: 'Log in' }]).fields.map((each) => each.required);

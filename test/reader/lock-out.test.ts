@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lockOutOf } from '../../reader/lock-out.ts';
+import { detectLockout } from '../../reader/signs/lockout.ts';
 
 /** What sites say when they let nobody in for a while, and when they have locked an account. */
 const SAID: readonly (readonly [language: string, tooMany: string, locked: string])[] = [
@@ -24,9 +24,9 @@ const SAID: readonly (readonly [language: string, tooMany: string, locked: strin
   ['Hebrew', 'יותר מדי ניסיונות התחברות.', 'החשבון שלך ננעל.'],
 ];
 
-it.each(SAID)('knows in %s that nobody is let in for now', (_language, tooMany, locked) => {
-  expect(lockOutOf([tooMany])).toBe('rate_limited');
-  expect(lockOutOf([locked])).toBe('account_locked');
+it.each(SAID)('detects lockout messages in %s', (_language, tooMany, locked) => {
+  expect(detectLockout([tooMany])).toBe('rate_limited');
+  expect(detectLockout([locked])).toBe('account_locked');
 });
 
 it.each([
@@ -46,7 +46,7 @@ it.each([
   '密码错误或账号已被锁定。',
   'パスワードが正しくないか、またはアカウントがロックされています。',
 ])('takes "%s" for no lock-out', (text) => {
-  expect(lockOutOf([text])).toBeUndefined();
+  expect(detectLockout([text])).toBeUndefined();
 });
 
 it.each([
@@ -54,5 +54,5 @@ it.each([
   'Login failed because of a locked account.',
   'Your account has been locked after several incorrect or failed attempts.',
 ])('takes "%s" for a lock-out', (text) => {
-  expect(lockOutOf([text])).toBe('account_locked');
+  expect(detectLockout([text])).toBe('account_locked');
 });

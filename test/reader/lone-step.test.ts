@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { SeenFrame } from '../../reader/clusters.ts';
-import type { ClickableFacts } from '../../reader/facts.ts';
-import { readLoneStep } from '../../reader/offers.ts';
 import { drawPage } from './drawn-facts.ts';
+import { findConfirmButton } from '../../reader/choices/interstitials.ts';
+import type { ClickableFacts, FrameSnapshot } from '../../reader/facts.ts';
 
 /** The same page, each of its controls changed. */
-function pressing(frames: SeenFrame[], change: Partial<ClickableFacts>): SeenFrame[] {
+function pressing(frames: FrameSnapshot[], change: Partial<ClickableFacts>): FrameSnapshot[] {
   return frames.map(({ path, facts }) => ({
     path,
     facts: { ...facts, clickables: facts.clickables.map((each) => ({ ...each, ...change })) },
@@ -19,14 +18,14 @@ describe('the page behind a mailed link', () => {
   it.each(['Continue', 'Sign in', 'Confirm', 'Click to continue signing in', 'Anmeldung bestätigen', 'Yes, it’s me'])(
     'wants its only button pressed: %s',
     (text) => {
-      expect(readLoneStep(button(text))).toEqual({ selector: '#go-0', leadsTo: 'https://harbour.test/session' });
+      expect(findConfirmButton(button(text))).toEqual({ selector: '#go-0', targetUrl: 'https://harbour.test/session' });
     },
   );
 
-  it('wants its only link pressed, where that carries a secret', () => {
+  it('returns its only link if that has a token', () => {
     const href = 'https://login.other.test/in?t=Zm9vYmFyYmF6cXV4';
-    expect(readLoneStep(link(href))).toEqual({ selector: '#go-0', leadsTo: href });
-    expect(readLoneStep(link('https://harbour.test/login'))).toBeNull();
+    expect(findConfirmButton(link(href))).toEqual({ selector: '#go-0', targetUrl: href });
+    expect(findConfirmButton(link('https://harbour.test/login'))).toBeNull();
   });
 
   it.each([
@@ -39,6 +38,6 @@ describe('the page behind a mailed link', () => {
     ['a button of another document', [...drawPage([]), ...button('Continue')]],
     ['a button of the site’s frame', drawPage([{ fields: [], button: 'Sign in', region: 'header' }])],
   ])('is left alone where it has %s', (_what, frames) => {
-    expect(readLoneStep(frames)).toBeNull();
+    expect(findConfirmButton(frames)).toBeNull();
   });
 });

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readWhenSettled, readWithReasons } from '../../activities/login/reading/read-page.ts';
-import type { Candidates } from '../../reader/candidates.ts';
 import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
+import type { Candidates } from '../../reader/form/candidates.ts';
 
 /** Vitest's own number of tests at once. */
 const AT_ONCE = 5;
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 // Most of a reading is waiting for a page to come to rest.
-describe.concurrent('login pages as applications write them', () => {
+describe.concurrent('login pages of real applications', () => {
   it.each(fixtureNames())('%s', async (name) => {
     const expected = expectedOf(name);
     const page = idle.pop() ?? (await browser.newPage());
@@ -63,7 +63,7 @@ describe.concurrent('login pages as applications write them', () => {
   });
 });
 
-it('names a field the same at every load, although its id is drawn anew each time', async () => {
+it('gives a field the same selector at every load, although its id is generated each time', async () => {
   const page = await browser.newPage();
   const selectorsOf = async (suffix: string): Promise<string[]> => {
     await page.setContent(`<title>Login</title><form>
@@ -80,7 +80,7 @@ it('names a field the same at every load, although its id is drawn anew each tim
   }
 });
 
-it('reads closed shadow roots and finds their fields again, whatever the content security policy says', async () => {
+it('reads closed shadow roots and locates their fields, regardless of the content security policy', async () => {
   const context = await browser.newContext();
   try {
     await openShadowRoots(context);
@@ -112,7 +112,7 @@ it('reads closed shadow roots and finds their fields again, whatever the content
   }
 });
 
-it('reads closed shadow roots that markup declares, one in the other, and types into their fields', async () => {
+it('reads nested declarative closed shadow roots, and types into their fields', async () => {
   const page = await browser.newPage();
   try {
     await page.route('https://declared.test/', (route) =>
@@ -139,7 +139,7 @@ it('reads closed shadow roots that markup declares, one in the other, and types 
   }
 });
 
-it('takes the form that a model names among those that look alike, and its own where it names none', async () => {
+it('uses the form that a model picks among similar ones, and its own choice if it picks none', async () => {
   const page = await browser.newPage();
   try {
     const form = (name: string) =>
@@ -157,7 +157,7 @@ it('takes the form that a model names among those that look alike, and its own w
   }
 });
 
-it('tells a site that asks by HTTP authentication from one that is down', async () => {
+it('distinguishes HTTP authentication from an outage', async () => {
   const locked = createServer((_request, response) => {
     response.writeHead(401, { 'www-authenticate': 'Basic realm="Box"' }).end('401: Unauthorized');
   });

@@ -47,13 +47,13 @@ async function enter(...values: string[]): Promise<void> {
 }
 
 describe('the practice site, read step by step', () => {
-  it('home page: leads to the login page', async () => {
+  it('finds the sign-in link on the home page', async () => {
     await page.goto(site.url);
     const reading = await readWhenSettled(page);
     expect(reading).toMatchObject({ kind: 'other', sign_in_link: { href: `${site.url}/login` } });
   });
 
-  it('one page: the refusal, then the account', async () => {
+  it('reads the refusal and then the account of a one-page login', async () => {
     await page.goto(`${site.url}/login`);
     await enter('alice', 'wrong');
     const refused = await readWhenSettled(page);
@@ -67,7 +67,7 @@ describe('the practice site, read step by step', () => {
     expect(await readWhenSettled(page)).toMatchObject({ kind: 'logged_in', fields: [], choices: [] });
   });
 
-  it('two steps', async () => {
+  it('reads a two-step login', async () => {
     await page.goto(`${site.url}/login/two-step`);
     await enter('nobody');
     expect((await readWhenSettled(page)).website_error).toBe("Couldn't find your account.");
@@ -78,13 +78,13 @@ describe('the practice site, read step by step', () => {
     expect((await readWhenSettled(page)).kind).toBe('logged_in');
   });
 
-  it('a form that appears late and posts by script', async () => {
+  it('reads a form that appears late and posts by script', async () => {
     await page.goto(`${site.url}/login/late`);
     await enter('erin', 'wrong');
     expect((await readWhenSettled(page)).website_error).toBe('The email or password you entered is wrong.');
   });
 
-  it('TOTP, a text message, and a choice of second factors', async () => {
+  it('reads TOTP, text message, and a choice of second factors', async () => {
     await page.goto(`${site.url}/login/totp`);
     await enter('carol', password('carol'));
     expect((await readWhenSettled(page)).fields).toMatchObject([{ type: 'totp_code', label: 'Authentication code' }]);
@@ -111,7 +111,7 @@ describe('the practice site, read step by step', () => {
     expect(boxes.choices).toMatchObject([{ type: 'mfa_method', mfa_type: 'switch' }]);
   });
 
-  it('identity providers, and the page of one', async () => {
+  it('reads identity providers and the page of one', async () => {
     await page.goto(`${site.url}/login/sso`);
     const reading = await readWhenSettled(page);
     expect(reading.choices.map((choice) => choice.provider)).toEqual(['google', 'microsoft', 'apple', 'github']);
@@ -132,7 +132,7 @@ describe('the practice site, read step by step', () => {
     expect((await readWhenSettled(page)).kind).toBe(kind);
   });
 
-  it('a push and a mailed link are waited for outside', async () => {
+  it('reads a push and a mailed link as external actions', async () => {
     await page.goto(`${site.url}/login/push`);
     await enter('heidi', password('heidi'));
     const push = await readWhenSettled(page);
@@ -144,7 +144,7 @@ describe('the practice site, read step by step', () => {
     expect(await readWhenSettled(page)).toMatchObject({ kind: 'external_action', mailed_link: true });
   });
 
-  it('a site that is down or talks nonsense asks for nothing', async () => {
+  it('reads nothing from a site that is down or returns nonsense', async () => {
     await control(site.url, '/test/mode', { mode: 'down' });
     await page.goto(`${site.url}/account`);
     expect((await readWhenSettled(page)).kind).toBe('unavailable');
@@ -156,7 +156,7 @@ describe('the practice site, read step by step', () => {
   });
 });
 
-it('settles fast on a page that is complete, and reads nothing that was typed', async () => {
+it('settles fast on a complete page, and reads no typed values', async () => {
   await page.goto(`${site.url}/login`);
   await settle(page);
   const times: number[] = [];
@@ -172,7 +172,7 @@ it('settles fast on a page that is complete, and reads nothing that was typed', 
   expect(JSON.stringify(await readPage(page))).not.toContain('typed-');
 });
 
-it('reads the same page again while it is being left, without failing', async () => {
+it('does not fail when reading a page that is navigating away', async () => {
   await page.goto(`${site.url}/login`);
   const reading = readWhenSettled(page);
   await page.goto(`${site.url}/login/two-step`);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wantsProof } from '../../reader/wants-proof.ts';
+import { isCaptchaError } from '../../reader/signs/website-error.ts';
 
 it.each([
   'Please confirm that you are not a robot.',
@@ -10,7 +10,7 @@ it.each([
   'Confirmez que vous n’êtes pas un robot.',
   '请完成人机验证',
 ])('an error is about a captcha alone: %s', (error) => {
-  expect(wantsProof(error)).toBe(true);
+  expect(isCaptchaError(error)).toBe(true);
 });
 
 it.each([
@@ -20,5 +20,5 @@ it.each([
   'Your session has expired.',
   'Something went wrong.',
 ])('an error may be about what was typed: %s', (error) => {
-  expect(wantsProof(error)).toBe(false);
+  expect(isCaptchaError(error)).toBe(false);
 });

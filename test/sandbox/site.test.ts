@@ -21,7 +21,7 @@ function user(name: string): SandboxUser {
 }
 
 describe('one page', () => {
-  it('signs in, shows who it is, and signs out', async () => {
+  it('signs in, shows the user, and signs out', async () => {
     const visitor = createVisitor(site.url);
     const home = await visitor.go('/login', { username: 'alice', password: user('alice').password });
     expect(home).toMatchObject({ status: 200, url: '/account' });
@@ -33,20 +33,20 @@ describe('one page', () => {
     expect((await visitor.go('/account')).url).toBe('/login');
   });
 
-  it('answers 401 and says so when the password is wrong', async () => {
+  it('responds with 401 and a message to a wrong password', async () => {
     const page = await createVisitor(site.url).go('/login', { username: 'alice', password: 'nope' });
     expect(page.status).toBe(401);
     expect(page.text).toContain('Incorrect username or password.');
   });
 
-  it('answers to localhost and to 127.0.0.1', async () => {
+  it('is reachable as localhost and as 127.0.0.1', async () => {
     for (const host of ['localhost', '127.0.0.1']) {
       expect((await fetch(`http://${host}:${site.port}/login`)).status).toBe(200);
     }
   });
 });
 
-it('asks for the user first, then for the password; the cookie ends with the browser', async () => {
+it('asks for the user, then for the password, and sets a session cookie', async () => {
   const visitor = createVisitor(site.url);
   expect((await visitor.go('/login/two-step', { identifier: 'nobody' })).text).toContain('find your account');
   expect((await visitor.go('/login/two-step', { identifier: 'bob@sandbox.test' })).url).toBe(
@@ -57,7 +57,7 @@ it('asks for the user first, then for the password; the cookie ends with the bro
   expect(visitor.cookieLines.find((line) => line.startsWith('sandbox_session'))).not.toMatch(/Max-Age/);
 });
 
-it('takes a TOTP code once', async () => {
+it('accepts a TOTP code once', async () => {
   const { totpSecret, password } = user('carol');
   const code = new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate();
   const login = async (): Promise<string> => {
@@ -78,7 +78,7 @@ it('sends a code by text message that a test can read', async () => {
   expect((await visitor.go('/login/sms/code', { code: String(code) })).url).toBe('/account');
 });
 
-it('offers a choice of second factors and takes the code in boxes', async () => {
+it('offers a choice of second factors and accepts the code in boxes', async () => {
   const visitor = createVisitor(site.url);
   await visitor.go('/login/mfa-choice', { 'user[login]': 'frank', 'user[password]': user('frank').password });
   expect((await visitor.go('/login/mfa-choice/choose', { method: 'email' })).text).toContain('f•••@sandbox.test');
@@ -87,7 +87,7 @@ it('offers a choice of second factors and takes the code in boxes', async () => 
   expect((await visitor.go('/login/mfa-choice/code', digits)).url).toBe('/account');
 });
 
-it('knows a customer by a number and a user ID', async () => {
+it('identifies a customer by a number and a user ID', async () => {
   const right = { kdnr: '471111', uid: 'bob', pin: user('bob').password };
   expect((await createVisitor(site.url).go('/login/customer', { ...right, kdnr: 'bob' })).text).toContain(
     'do not match',
@@ -106,7 +106,7 @@ it('sends a code to the phone that was chosen, and none for a backup code', asyn
   expect((await visitor.go('/login/two-phones/code', { answer: String(code) })).url).toBe('/account');
 });
 
-it('waits for a push beside a field for a code, and takes either', async () => {
+it('waits for a push next to a code field, and accepts either', async () => {
   const { totpSecret, password } = user('grace');
   const begin = async () => {
     const visitor = createVisitor(site.url);
@@ -147,7 +147,7 @@ it('waits for a push and for a mailed link', async () => {
   expect((await mail.go('/login/magic-link/wait')).url).toBe('/account');
 });
 
-it('signs in the browser that opens a mailed link, where it is the one that waits', async () => {
+it('signs in the browser that opens a mailed link if it is the waiting one', async () => {
   await control(site.url, '/test/mail-link', { opens: 'here' });
   const mail = createVisitor(site.url);
   await mail.go('/login/magic-link', { email: 'alice@sandbox.test' });
@@ -164,8 +164,8 @@ it('signs in through its practice identity provider', async () => {
   expect((await visitor.go('/idp/google', { login: 'grace', password: user('grace').password })).url).toBe('/account');
 });
 
-describe('levers for tests', () => {
-  it('ends every session of one user alone', async () => {
+describe('test controls', () => {
+  it('end every session of a single user', async () => {
     const [alice, bob] = [createVisitor(site.url), createVisitor(site.url)];
     await alice.go('/login', { username: 'alice', password: user('alice').password });
     await bob.go('/login', { username: 'bob', password: user('bob').password });
@@ -174,7 +174,7 @@ describe('levers for tests', () => {
     expect((await bob.go('/account')).url).toBe('/account');
   });
 
-  it('changes a password, and a reset brings the documented one back', async () => {
+  it('change a password, and restore the documented one on reset', async () => {
     await control(site.url, '/test/users/alice/password', { password: 'another-horse' });
     const visitor = createVisitor(site.url);
     expect((await visitor.go('/login', { username: 'alice', password: user('alice').password })).status).toBe(401);
@@ -183,7 +183,7 @@ describe('levers for tests', () => {
     expect((await visitor.go('/login', { username: 'alice', password: user('alice').password })).status).toBe(200);
   });
 
-  it('is down, talks nonsense or is slow on demand', async () => {
+  it('make the site down, nonsensical or slow', async () => {
     const visitor = createVisitor(site.url);
     await control(site.url, '/test/mode', { mode: 'down' });
     expect((await visitor.go('/account')).status).toBe(503);
@@ -197,7 +197,7 @@ describe('levers for tests', () => {
     expect((await visitor.go('/login')).status).toBe(200);
   });
 
-  it('counts what was posted and keeps none of it', async () => {
+  it('count posts without storing their values', async () => {
     const visitor = createVisitor(site.url);
     await visitor.go('/login', { username: 'alice', password: 'nope-nope' });
     await visitor.go('/login', { username: 'alice', password: user('alice').password });
@@ -214,7 +214,7 @@ describe('levers for tests', () => {
   });
 });
 
-it('keeps sessions over a restart, and no cookie or password in the file', async () => {
+it('keeps sessions over a restart, with no cookie or password in the file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
   const stateFile = join(folder, 'state.json');
   const visitor = createVisitor('http://unused');

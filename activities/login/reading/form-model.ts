@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { request } from 'undici';
 import { z } from 'zod';
-import type { Candidates } from '../../../reader/candidates.ts';
+import type { Candidates } from '../../../reader/form/candidates.ts';
 
 /** Where a model answers, as the operator has set it: the base URL of any endpoint that speaks OpenAI's chat completions. */
 export interface FormModelSettings {

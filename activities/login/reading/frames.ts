@@ -1,9 +1,8 @@
 import type { Frame, Page } from 'playwright-core';
 import { inTime } from '../../../contract/in-time.ts';
-import { collectorScript } from '../../../reader/page-scripts.ts';
-import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
-import type { SeenFrame } from '../../../reader/clusters.ts';
 import { withQrCodes } from './qr-codes.ts';
+import type { ChildFrameFacts, FrameFacts, FrameSnapshot } from '../../../reader/facts.ts';
+import { collectorScript } from '../../../reader/page-scripts.ts';
 
 /** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
 const FRAME_TIMEOUT_MS = 3_000;
@@ -16,12 +15,12 @@ const MIN_FRAME_SIZE = 40;
  * Collects the facts of the page and of every visible frame in it, the page first.
  * @returns an empty list when the page itself does not answer (it navigates, or is gone).
  */
-export async function seeFrames(page: Page): Promise<SeenFrame[]> {
+export async function seeFrames(page: Page): Promise<FrameSnapshot[]> {
   const budget = { left: MAX_FRAMES };
   return withQrCodes(page, await seeFrame(page.mainFrame(), [], budget));
 }
 
-async function seeFrame(frame: Frame, path: readonly string[], budget: { left: number }): Promise<SeenFrame[]> {
+async function seeFrame(frame: Frame, path: readonly string[], budget: { left: number }): Promise<FrameSnapshot[]> {
   budget.left -= 1;
   const facts = await collectFrom(frame, path.length === 0 ? PAGE_TIMEOUT_MS : FRAME_TIMEOUT_MS);
   if (!facts) return [];

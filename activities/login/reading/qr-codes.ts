@@ -1,8 +1,8 @@
 import { decode, type DecodedPng } from 'fast-png';
 import type { ElementHandle, Page } from 'playwright-core';
 import { decodeQR } from 'qr/decode.js';
-import type { SeenFrame } from '../../../reader/clusters.ts';
-import { hidesEnrolment } from '../../../reader/enrolment.ts';
+import type { FrameSnapshot } from '../../../reader/facts.ts';
+import { hasUnreadableTotpSecret } from '../../../reader/signs/totp-setup.ts';
 
 /** What a QR code is drawn with. */
 const PICTURES = 'img, canvas, svg, table, [role=img], [style*="background"]';
@@ -24,9 +24,9 @@ const MARGIN = 24;
  * Adds to a page that sets up an authenticator, and shows its key in no text, what the QR codes on it say: only `otpauth:` links.
  * They hold the key: they stay in this worker's memory, as the texts of such a page do.
  */
-export async function withQrCodes(page: Page, frames: SeenFrame[]): Promise<SeenFrame[]> {
+export async function withQrCodes(page: Page, frames: FrameSnapshot[]): Promise<FrameSnapshot[]> {
   const [top, ...others] = frames;
-  if (top === undefined || !hidesEnrolment(frames)) return frames;
+  if (top === undefined || !hasUnreadableTotpSecret(frames)) return frames;
   const found = new Set<string>();
   for (const element of await picturesOf(page)) {
     const said = await readCode(element);

@@ -4,11 +4,12 @@ import type { FormChoice, PageReading } from '../../../contract/reading.ts';
 import { openDeclaredRoots } from './declared-roots.ts';
 import { seeFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
-import type { SeenFrame } from '../../../reader/clusters.ts';
 import { asksServer, isTrafficOver } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
-import { isErrorPage, ownSigns, showsOnlyLoading } from '../../../reader/signs.ts';
-import { understand, understandWithReasons, type Understood } from '../../../reader/understand.ts';
+import { type PageAnalysis, analyzePage } from '../../../reader/analyze-page.ts';
+import type { FrameSnapshot } from '../../../reader/facts.ts';
+import { isBrowserErrorPage, isLoadingPage } from '../../../reader/signs/page-signs.ts';
+import { signedInHints } from '../../../reader/signs/signed-in.ts';
 
 export { settle, type SettleOptions } from './settle.ts';
 
@@ -52,7 +53,7 @@ export type Judgement = Pick<ReadOptions, 'chosen' | 'model' | 'endsWhenStill'>;
  * at any time. A page that gives no answer (it is navigating, or crashed) reads as `unavailable`.
  */
 export async function readPage(page: Page): Promise<PageReading> {
-  return understand(page.url(), await seeFrames(page));
+  return analyzePage(page.url(), await seeFrames(page)).reading;
 }
 
 /**
@@ -64,7 +65,7 @@ export async function readWhenSettled(page: Page, options: ReadOptions = {}): Pr
 }
 
 /** The same, with the evidence of every decision. */
-export async function readWithReasons(page: Page, options: ReadOptions = {}): Promise<Understood> {
+export async function readWithReasons(page: Page, options: ReadOptions = {}): Promise<PageAnalysis> {
   const started = Date.now();
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   await settle(page, { ...options, timeoutMs });
@@ -75,7 +76,7 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   for (;;) {
     const asked = asksServer(page);
     const frames = await seeFrames(page);
-    const understood = understandWithReasons(page.url(), frames, options.chosen);
+    const understood = analyzePage(page.url(), frames, options.chosen);
     const { reading } = understood;
     const isFinal = saysSomething(reading, frames) || (frames.length > 0 && frames.every(({ facts }) => facts.still));
     if (isFinal || page.isClosed() || options.signal?.aborted) return await withOpinion(understood, frames, options);
@@ -104,32 +105,32 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   }
 }
 
-/** The reading as a model takes it, where the forms are close and it names one of them; else as it was. */
+/** The reading as a model takes it, where the forms are candidates and it names one of them; else as it was. */
 async function withOpinion(
-  understood: Understood,
-  frames: readonly SeenFrame[],
+  understood: PageAnalysis,
+  frames: readonly FrameSnapshot[],
   { model }: ReadOptions,
-): Promise<Understood> {
-  const { close, reading } = understood;
-  if (close === null || model === undefined) return understood;
-  const taken = await model.choose(close);
-  const why = taken === null ? 'gave no usable answer' : `chose among ${close.forms.length} forms`;
+): Promise<PageAnalysis> {
+  const { candidates, reading } = understood;
+  if (candidates === null || model === undefined) return understood;
+  const taken = await model.choose(candidates);
+  const why = taken === null ? 'gave no usable answer' : `chose among ${candidates.forms.length} forms`;
   const opinion = { what: 'model', why, frame: [], taken: taken !== null };
   if (taken === null) return { ...understood, reasons: [opinion, ...understood.reasons] };
-  const now = understandWithReasons(reading.url, frames, { taken, passedOver: [] });
+  const now = analyzePage(reading.url, frames, { taken, passedOver: [] });
   return { ...now, reading: { ...now.reading, by_model: true }, reasons: [opinion, ...now.reasons] };
 }
 
 /** False while waiting may still show something to answer. */
-function saysSomething(reading: PageReading, frames: readonly SeenFrame[]): boolean {
+function saysSomething(reading: PageReading, frames: readonly FrameSnapshot[]): boolean {
   const busy = frames.some(({ facts }) => facts.busy);
   switch (reading.kind) {
     case 'other':
       return !busy && leadsOn(reading);
     case 'unavailable': {
       const top = frames[0]?.facts;
-      if (showsOnlyLoading(frames)) return false;
-      return isErrorPage(reading.url) || (top !== undefined && (top.status >= 500 || top.texts.length > 0));
+      if (isLoadingPage(frames)) return false;
+      return isBrowserErrorPage(reading.url) || (top !== undefined && (top.status >= 500 || top.texts.length > 0));
     }
     case 'form':
     case 'choice':
@@ -153,20 +154,20 @@ function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
 }
 
 /** How long a page that asks for nothing is given to show something after all, in milliseconds. Pure. */
-export function patienceWith({ showsOtherForm }: Understood, frames: readonly SeenFrame[]): number {
+export function patienceWith({ showsOtherForm }: PageAnalysis, frames: readonly FrameSnapshot[]): number {
   if (frames.some(({ facts }) => facts.busy)) return PATIENCE_MS;
   if (showsOtherForm) return FORM_PATIENCE_MS;
   // A page that shows somebody's menu, settings or name has found out who is there: a login would stand on it by now.
-  return looksComplete(frames) || ownSigns(frames).length > 0 ? SHORT_PATIENCE_MS : PATIENCE_MS;
+  return looksComplete(frames) || signedInHints(frames).length > 0 ? SHORT_PATIENCE_MS : PATIENCE_MS;
 }
 
 /** True of a page that a visitor can do something with, and that does not say that it is loading. Pure. */
-export function isUsable(frames: readonly SeenFrame[]): boolean {
+export function isUsable(frames: readonly FrameSnapshot[]): boolean {
   const used = frames.flatMap(({ facts }) => [...facts.controls, ...facts.clickables]);
   return !frames.some(({ facts }) => facts.busy) && used.filter(({ visible }) => visible).length >= ENOUGH_TO_USE;
 }
 
-function looksComplete(frames: readonly SeenFrame[]): boolean {
+function looksComplete(frames: readonly FrameSnapshot[]): boolean {
   const letters = frames.reduce(
     (sum, { facts }) => sum + facts.texts.reduce((all, text) => all + text.text.length, 0),
     0,

@@ -54,7 +54,12 @@ export function judge(rule: Pick<RequestCheck, 'signedIn' | 'signedOut'>, answer
   return { verdict: isIn ? 'authenticated' : 'expired', decidedBy };
 }
 
-function fits(own: ResponseSignature, others: ResponseSignature, answer: SiteAnswer, marks: ReadonlySet<string>): boolean {
+function fits(
+  own: ResponseSignature,
+  others: ResponseSignature,
+  answer: SiteAnswer,
+  marks: ReadonlySet<string>,
+): boolean {
   return (
     answer.status === own.status &&
     placeOrNull(answer.location) === own.location &&
