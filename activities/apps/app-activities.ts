@@ -7,8 +7,7 @@ import { BuiltApps, type ProgramEnd } from '../../contract/programs.ts';
 import type { ProgramSource } from '../../store/queries/deployments.ts';
 import type { InvocationRecord } from '../../store/queries/invocations.ts';
 import type { Store } from '../../store/store.ts';
-import { guard } from '../login/faults.ts';
-import { withHeartbeat } from '../login/heartbeat.ts';
+import { guard, withHeartbeat } from '../activity.ts';
 import { withEventLog, type EventLog } from './event-log.ts';
 
 /** What the activities work with. `apiUrl`: where programs reach the API, as the browser service sees it. */

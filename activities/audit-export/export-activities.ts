@@ -1,7 +1,6 @@
 import { type AuditExportActivities, EXPORT_HOLD_MS } from '../../contract/audit-export.ts';
 import type { Store } from '../../store/store.ts';
-import { guard } from '../login/faults.ts';
-import { withHeartbeat } from '../login/heartbeat.ts';
+import { guard, withHeartbeat } from '../activity.ts';
 import { ExportDeliveryError, type ExportDelivery } from './delivery.ts';
 import { nextObject, windowEndOf, windowOf } from './objects.ts';
 

@@ -1,23 +1,21 @@
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../../browser-client/sessions.ts';
 import { aboutCaptcha, askSolver, takeSolution } from './captcha/solve.ts';
-import { credentialFactsFor } from './credential-facts.ts';
+import { credentialFactsFor } from './credentials/attached-credential.ts';
 import type { LoginDeps } from './deps.ts';
-import { findLoginPage } from './discover.ts';
-import { enterAnswer } from './enter.ts';
-import { guard } from './faults.ts';
-import { finishLogin } from './finish.ts';
-import { checkHealth } from './health.ts';
-import { withHeartbeat } from './heartbeat.ts';
-import { readAfterLostEntry } from './read-after-entering.ts';
-import { keepOnSite } from './kept-on-site.ts';
-import { readLogin } from './read-login.ts';
-import { keepRecordings, recordSession } from './record-session.ts';
-import { createPasskeys } from './passkeys.ts';
-import { watchWindows } from './strange-windows.ts';
-import { openMailedLink } from './open-link.ts';
-import { isCaptured, openLoginSession } from './open-session.ts';
-import { blameEgress, blameProxy, requireProxy } from './network-faults.ts';
+import { findLoginPage } from './find-login-page.ts';
+import { enterAnswer } from './entering/enter-answer.ts';
+import { guard, withHeartbeat } from '../activity.ts';
+import { finishLogin } from './finish-login.ts';
+import { checkHealth } from './checks/check-health.ts';
+import { readAfterLostEntry } from './reading/read-after-entering.ts';
+import { keepOnSite, watchWindows } from './session/windows.ts';
+import { readLogin } from './reading/read-login.ts';
+import { keepRecordings, recordSession } from './session/record-session.ts';
+import { createPasskeys } from './credentials/passkeys.ts';
+import { openMailedLink } from './open-mailed-link.ts';
+import { isCaptured, openLoginSession } from './session/open-session.ts';
+import { blameEgress, blameProxy, requireProxy } from './session/network-errors.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
 const FLOW_SESSION_SECONDS = 25 * 60;

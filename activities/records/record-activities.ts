@@ -2,9 +2,9 @@ import type { EntryReach, RecordActivities } from '../../contract/activities.ts'
 import { HoldfastError } from '../../contract/errors.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { storedFacts } from '../login/credential-facts.ts';
-import { keptUnder } from '../login/entry-values.ts';
-import { failure, guard } from '../login/faults.ts';
+import { storedFacts } from '../login/credentials/attached-credential.ts';
+import { keptUnder } from '../login/credentials/entry-values.ts';
+import { failure, guard } from '../activity.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
 export function createRecordActivities(store: Store): RecordActivities {

@@ -6,7 +6,7 @@ import type { EgressPolicy } from '../../egress/policy.ts';
 import { EgressRefusedError } from '../../egress/resolve.ts';
 import type { NextDelivery } from '../../store/queries/webhook-deliveries.ts';
 import type { Store } from '../../store/store.ts';
-import { guard } from '../login/faults.ts';
+import { guard } from '../activity.ts';
 
 /** An endpoint that answers later than this does not answer, in milliseconds: it should take the event and work later. */
 const ANSWER_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
+import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
 import { startEntering, type Entering } from './entering.ts';

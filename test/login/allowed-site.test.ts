@@ -5,7 +5,7 @@ import {
   mayTypeInto,
   mayTypeStored,
   mayUsePasskey,
-} from '../../activities/login/allowed-site.ts';
+} from '../../activities/login/allowed-sites.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 
 const egress = createEgressPolicy('localhost:8081,intranet.test');

@@ -1,9 +1,9 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isProvedSoon, isUnproved } from '../../activities/login/captcha/beside-fields.ts';
+import { isProvedSoon, isUnproved } from '../../activities/login/captcha/form-captcha.ts';
 import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
-import { createCaptchaSolver } from '../../activities/login/captcha/solver.ts';
-import { readLogin } from '../../activities/login/read-login.ts';
+import { createCaptchaSolver } from '../../activities/login/captcha/solver-client.ts';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { control } from '../sandbox/visitor.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCaptchaSolver, type CaptchaSolver } from '../../activities/login/captcha/solver.ts';
+import { createCaptchaSolver, type CaptchaSolver } from '../../activities/login/captcha/solver-client.ts';
 import type { Widget } from '../../activities/login/captcha/widget.ts';
 
 const WIDGET: Widget = { type: 'recaptcha_v2', siteKey: '6Lkey', invisible: false, enterprise: false };

@@ -1,6 +1,6 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clickSpot } from '../../activities/login/page-checks.ts';
+import { clickSpot } from '../../activities/login/entering/page-functions.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;

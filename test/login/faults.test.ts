@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
-import { guard } from '../../activities/login/faults.ts';
+import { guard } from '../../activities/activity.ts';
 import { BrowserServiceError } from '../../browser-client/errors.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 

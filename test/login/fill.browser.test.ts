@@ -1,9 +1,9 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { createBrowserService, type BrowserService } from '../../browser-client/service.ts';
-import { authorUrl, mayTypeInto } from '../../activities/login/allowed-site.ts';
-import { fillField } from '../../activities/login/fill.ts';
-import { frameOf, type Hands } from '../../activities/login/place.ts';
+import { authorUrl, mayTypeInto } from '../../activities/login/allowed-sites.ts';
+import { fillField } from '../../activities/login/entering/fill-field.ts';
+import { frameOf, type Hands } from '../../activities/login/entering/page-input.ts';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { API_KEY, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from 'vitest';
-import { readLogin } from '../../activities/login/read-login.ts';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
 import {

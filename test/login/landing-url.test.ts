@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownUrl } from '../../activities/login/landing-url.ts';
+import { shownUrl } from '../../activities/login/urls.ts';
 
 it.each([
   ['https://u:p@site.example/a?route=account#token=abc', 'https://site.example/a?route=account'],

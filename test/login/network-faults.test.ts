@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failWhenRefused } from '../../activities/login/network-faults.ts';
+import { failWhenRefused } from '../../activities/login/session/network-errors.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 
 const egress = createEgressPolicy('127.0.0.1:8081');

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
-import { isCaptured, openLoginSession } from '../../activities/login/open-session.ts';
+import { isCaptured, openLoginSession } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import { loginTarget } from './login-target.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPasskeys, type Passkeys } from '../../activities/login/passkeys.ts';
+import { createPasskeys, type Passkeys } from '../../activities/login/credentials/passkeys.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { Passkey } from '../../contract/passkeys.ts';
 import { createExternalCredentials, type OpenedProvider } from '../../credential-providers/external-credentials.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserService } from '../../browser-client/service.ts';
-import { blameProxy } from '../../activities/login/network-faults.ts';
-import { sessionBody } from '../../activities/login/session-body.ts';
+import { blameProxy } from '../../activities/login/session/network-errors.ts';
+import { sessionBody } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserProxyConfig } from '../../contract/proxies.ts';
 import { loginTarget } from './login-target.ts';

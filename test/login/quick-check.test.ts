@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { QuickCheckInput } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
-import { createQuickCheck, type QuickCheckParts } from '../../activities/login/quick-check.ts';
+import { createQuickCheck, type QuickCheckParts } from '../../activities/login/checks/quick-check.ts';
 import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';
 
 const INPUT: QuickCheckInput = {

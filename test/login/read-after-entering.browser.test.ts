@@ -1,8 +1,8 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
-import type { Pages } from '../../activities/login/pages.ts';
-import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
+import type { Pages } from '../../activities/login/session/pages.ts';
+import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { launchViewer } from '../setup/viewer.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepRecordings, recordSession } from '../../activities/login/record-session.ts';
+import { keepRecordings, recordSession } from '../../activities/login/session/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { RecordingQueries } from '../../store/queries/recordings.ts';
 import { loginTarget } from './login-target.ts';

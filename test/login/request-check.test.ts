@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cookiesFor } from '../../activities/login/request-check/cookies.ts';
-import { judge, learnRule, type SiteAnswer } from '../../activities/login/request-check/rule.ts';
+import { cookiesFor } from '../../activities/login/checks/request-cookies.ts';
+import { judge, learnRule, type SiteAnswer } from '../../activities/login/checks/request-rule.ts';
 import type { ProfileCookie } from '../../store/profile-state/state.ts';
 
 function answer(body: string, more: Partial<SiteAnswer> = {}): SiteAnswer {

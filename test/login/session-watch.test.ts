@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { createSessionWatch, type WatchParts } from '../../activities/login/session-watch.ts';
+import { createSessionWatch, type WatchParts } from '../../activities/login/checks/quick-check.ts';
 import type { WatchEnd, WatchInput } from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { saveUndoably } from '../../activities/login/undoable-save.ts';
+import { saveUndoably } from '../../activities/login/session/profile-session.ts';
 import type { ProfileCookie, ProfileState } from '../../store/profile-state/state.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 

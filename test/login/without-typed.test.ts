@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
-import { spellingsOfSecrets } from '../../activities/login/without-typed.ts';
+import { spellingsOfSecrets } from '../../activities/login/entering/typed-secrets.ts';
 import { withoutSecrets } from '../../reader/without-secrets.ts';
 
 const PASSWORD_FIELD: ReadField = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOtherAccount } from '../../activities/login/account.ts';
+import { isOtherAccount } from '../../activities/login/finish-login.ts';
 import { namedAccount } from '../../reader/account.ts';
 import type { FrameFacts, TextFacts } from '../../reader/facts.ts';
 

@@ -2,7 +2,7 @@ import type { Frame, Page } from 'playwright-core';
 import { z } from 'zod';
 import type { LoginTarget } from '../../../contract/activities.ts';
 import { inTime } from '../../../contract/in-time.ts';
-import { authorUrl, mayLeadTo } from '../allowed-site.ts';
+import { authorUrl, mayLeadTo } from '../allowed-sites.ts';
 import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
 
 /** How long one document may take to be looked through, in milliseconds. */

@@ -3,10 +3,10 @@ import type { CaptchaSolve } from '../../../contract/captcha-solves.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { noteCaptchaSolve } from '../../../browser-client/captcha-solves.ts';
 import type { LoginDeps } from '../deps.ts';
-import { withoutQuery } from '../landing-url.ts';
-import { readLogin } from '../read-login.ts';
-import { waitForRequestsToSettle } from '../reaction.ts';
-import { isUnproved } from './beside-fields.ts';
+import { withoutQuery } from '../urls.ts';
+import { readLogin } from '../reading/read-login.ts';
+import { waitForRequestsToSettle } from '../reading/traffic.ts';
+import { isUnproved } from './form-captcha.ts';
 import { answerWidget, seeWidget } from './page-widget.ts';
 
 type SolveDeps = Pick<LoginDeps, 'pages' | 'service' | 'captchas' | 'model'>;

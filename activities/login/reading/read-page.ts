@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { assertNever } from '../../../contract/assert-never.ts';
 import type { FormChoice, PageReading } from '../../../contract/reading.ts';
-import { openDeclaredRoots } from './declared-roots.ts';
+import { openDeclaredRoots } from './shadow-roots.ts';
 import { seeFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
