@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { readWhenSettled } from '../activities/login/reading/read-page.ts';
-import { seeFrames } from '../activities/login/reading/frames.ts';
+import { collectFrames } from '../activities/login/reading/frames.ts';
 import type { ClickableFacts } from '../reader/facts.ts';
 import { LINK_WEIGHTS, type LinkSign } from '../reader/link-weights.ts';
 import { chooseLogin, type LoginCluster } from '../reader/login-cluster.ts';
@@ -31,7 +31,7 @@ async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
   const pages = corpus().filter(({ truth }) => truth.entrance !== undefined);
   const examples: Example<LinkSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
-    const [top] = await seeFrames(page);
+    const [top] = await collectFrames(page);
     if (top === undefined) return;
     const controls = top.facts.clickables.filter((each) => linkSigns(each).length > 0);
     const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'entrance')));
@@ -51,7 +51,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
   const examples: Example<SubmitSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
     await readWhenSettled(page);
-    const { login } = chooseLogin(await seeFrames(page));
+    const { login } = chooseLogin(await collectFrames(page));
     if (login === undefined) return;
     const controls = controlsOf(login);
     const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'submit', login.frame.path)));

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser } from 'playwright-core';
 import { readWithReasons } from '../activities/login/reading/read-page.ts';
-import { openShadowRoots } from '../activities/login/reading/shadow-roots.ts';
+import { forceOpenShadowRoots } from '../activities/login/reading/shadow-roots.ts';
 import type { PageReading } from '../contract/reading.ts';
 import type { Reason } from '../reader/understand.ts';
 import { takePicture } from './read-picture.ts';
@@ -44,7 +44,7 @@ function addressOf(asked: string): string {
 async function read(browser: Browser, url: string): Promise<{ reading: PageReading; reasons: readonly Reason[] }> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   try {
-    await openShadowRoots(context);
+    await forceOpenShadowRoots(context);
     const page = await context.newPage();
     // The response is all that is awaited: a page that never stops loading is read all the same.
     await page.goto(url, { timeout: OPEN_TIMEOUT_MS, waitUntil: 'commit' }).catch((error: unknown) => {

@@ -33,7 +33,7 @@ const Answered = z.object({ $metadata: z.object({ httpStatusCode: z.number() }) 
  * Why a call of AWS's SDK failed, in our words. What the service said is not repeated: it holds names, keys and requests of
  * others, and an answer can be anybody's.
  */
-export function causeOf(error: unknown): string {
+export function awsErrorCause(error: unknown): string {
   const { name, code } = Named.catch({ name: '', code: '' }).parse(error);
   const known = CAUSES.find(([codes]) => codes.test(name) || codes.test(code));
   if (known !== undefined) return known[1];

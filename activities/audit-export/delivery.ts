@@ -3,7 +3,7 @@ import type { AuditExportTest, ExportFailureCode } from '../../contract/audit-ex
 import { guardedLookup } from '../../egress/guarded-lookup.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { ExportTarget } from '../../store/queries/audit-export-destinations.ts';
-import { causeOf } from './causes.ts';
+import { awsErrorCause } from './causes.ts';
 import { folderOf, type ExportObject } from './objects.ts';
 
 /** How objects reach their store; what is not set is AWS's own. */
@@ -123,10 +123,10 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
   return {
     put: async (target, object, signal) => {
       const credentials = await assumeRole(target, signal).catch((error: unknown) => {
-        throw new ExportDeliveryError('assume_role_failed', `The role could not be assumed: ${causeOf(error)}`);
+        throw new ExportDeliveryError('assume_role_failed', `The role could not be assumed: ${awsErrorCause(error)}`);
       });
       await putObject(target, object, credentials, signal).catch((error: unknown) => {
-        throw new ExportDeliveryError('put_object_failed', `The object could not be put: ${causeOf(error)}`);
+        throw new ExportDeliveryError('put_object_failed', `The object could not be put: ${awsErrorCause(error)}`);
       });
     },
   };

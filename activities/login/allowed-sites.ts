@@ -43,7 +43,7 @@ export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPoli
     if (protocol !== 'http:' || !isListedHost(egress, hostname, effectivePort)) return false;
   }
   if (sites.allowedDomains.length === 0) return true;
-  return isAllowedByName(address, sites) || isAmong(hostname, IDENTITY_PROVIDERS);
+  return isAllowedByName(address, sites) || matchesHost(hostname, IDENTITY_PROVIDERS);
 }
 
 /** Services that take a site's logins from its scripts (Firebase, Amazon Cognito), and show them to nobody. */
@@ -79,15 +79,16 @@ export interface ValueOwner {
  * at a provider not into another's. An item of an external secret
  * store that names its sites belongs to these alone: who may make a connection does not thereby choose where it is typed.
  */
-export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSites, egress: EgressPolicy): boolean {
+export function mayTypeStoredValue(url: string, owner: ValueOwner, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!mayTypeInto(url, sites, egress)) return false;
   const { origin, domain, ssoProvider, sites: itemSites = [] } = owner;
   const { host, hostname, port } = new URL(url);
   if (origin !== null) return ssoProvider === null ? isSameOwner(url, origin) : host === new URL(origin).host;
   // The site itself is never its provider, even where somebody lists it among the allowed domains.
   if (ssoProvider !== null && isUnder(hostname, port, sites.domain)) return false;
-  const tenants = [...itemSites, `https://${domain}/`].filter(isTenant);
-  const isProviders = ssoProvider !== null && isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? []);
+  const tenants = [...itemSites, `https://${domain}/`].filter(isTenantHost);
+  const isProviders =
+    ssoProvider !== null && matchesHost(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? []);
   if (isProviders && (tenants.length === 0 || tenants.some((tenant) => isSameOwner(url, tenant)))) return true;
   if (itemSites.length > 0) return itemSites.some((site) => isSameOwner(url, site));
   if (sites.allowedDomains.some((root) => isUnder(hostname, port, root))) return true;
@@ -98,11 +99,11 @@ export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSite
 /** Whether two addresses belong to one site, and at a provider that gives each customer a host to one customer. */
 function isSameOwner(url: string, other: string): boolean {
   if (!isSameSite(url, other)) return false;
-  return new URL(url).host === new URL(other).host || !(isTenant(url) || isTenant(other));
+  return new URL(url).host === new URL(other).host || !(isTenantHost(url) || isTenantHost(other));
 }
 
-function isTenant(address: string): boolean {
-  return URL.canParse(address) && isAmong(new URL(address).hostname, TENANT_HOSTS);
+function isTenantHost(address: string): boolean {
+  return URL.canParse(address) && matchesHost(new URL(address).hostname, TENANT_HOSTS);
 }
 
 /**
@@ -116,21 +117,21 @@ export function mayUsePasskey(rpId: string, { domain, allowedDomains }: AllowedS
 }
 
 /** Whether a person who acts on a page may be led to `url`: the connection's site, one that it allows by name, or an identity provider. */
-export function mayLeadTo(url: string, sites: AllowedSites): boolean {
+export function mayNavigateTo(url: string, sites: AllowedSites): boolean {
   if (!URL.canParse(url)) return false;
   const address = new URL(url);
   if (address.protocol !== 'https:' && address.protocol !== 'http:') return url === 'about:blank';
-  return isOwnSite(address, sites) || isAmong(address.hostname, IDENTITY_PROVIDERS);
+  return isOwnSite(address, sites) || matchesHost(address.hostname, IDENTITY_PROVIDERS);
 }
 
 /** Whether an address is an identity provider's. */
 export function isIdentityProvider(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' && isAmong(hostname, IDENTITY_PROVIDERS);
+  return protocol === 'https:' && matchesHost(hostname, IDENTITY_PROVIDERS);
 }
 
-function isAmong(hostname: string, hosts: readonly string[]): boolean {
+function matchesHost(hostname: string, hosts: readonly string[]): boolean {
   return hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host));
 }
 

@@ -5,8 +5,8 @@ import { type EgressPolicy, isListedHost } from '../../egress/policy.ts';
 import { readSignInLinks } from '../../reader/sign-in-link.ts';
 import type { LoginDeps } from './deps.ts';
 import { goTo, readLogin } from './reading/read-login.ts';
-import { seeFrames } from './reading/frames.ts';
-import type { Judgement } from './reading/read-page.ts';
+import { collectFrames } from './reading/frames.ts';
+import type { ReadPreferences } from './reading/read-page.ts';
 import { settle } from './reading/settle.ts';
 
 /** Where sites usually keep their login page, most common first. */
@@ -37,7 +37,7 @@ const TELLING = new Set<PageReading['kind']>([
 ]);
 
 /** Kinds that a page which only links to logins of several kinds may be taken for. */
-const MERE_OFFERS = new Set<PageReading['kind']>(['choice', 'passkey', 'external_action']);
+const OFFER_KINDS = new Set<PageReading['kind']>(['choice', 'passkey', 'external_action']);
 
 /**
  * Leads the page to the site's login form: `login_url`, else the home page, its sign-in link, and the common paths.
@@ -53,7 +53,7 @@ export async function findLoginPage(
   const found = await findFirstLogin(page, target, egress, judgement);
   if (!isPassedOver(found, target.forms)) return found;
   const start = target.loginUrl ?? homeUrl(target.domain, egress);
-  const another = await findOtherEntrance(page, [page.url(), start], judgement);
+  const another = await findOtherLogin(page, [page.url(), start], judgement);
   return another ?? (await findFirstLogin(page, target, egress, judgement));
 }
 
@@ -61,18 +61,18 @@ async function findFirstLogin(
   page: Page,
   target: LoginTarget,
   egress: EgressPolicy,
-  judgement: Judgement,
+  judgement: ReadPreferences,
 ): Promise<PageReading> {
   const { loginUrl, forms } = target;
   if (loginUrl !== null) {
     await goTo(page, loginUrl);
-    return await openForm(page, await readLogin(page, judgement), judgement);
+    return await openLoginForm(page, await readLogin(page, judgement), judgement);
   }
   const home = homeUrl(target.domain, egress);
   await goTo(page, home);
   const first = await readLogin(page, judgement);
   // A home page may speak of many ways in; the one that it calls its sign-in comes first.
-  const leadsOn = (MERE_OFFERS.has(first.kind) || isPassedOver(first, forms)) && first.sign_in_link !== null;
+  const leadsOn = (OFFER_KINDS.has(first.kind) || isPassedOver(first, forms)) && first.sign_in_link !== null;
   if (TELLING.has(first.kind) && !leadsOn) return first;
   const reached = first.sign_in_link === null ? null : await followSignInLink(page, first.sign_in_link, judgement);
   if (reached !== null && TELLING.has(reached.kind)) return reached;
@@ -94,16 +94,18 @@ function isPassedOver({ forms: [first] = [] }: PageReading, chosen: FormChoice |
 const MAX_ENTRANCES = 4;
 
 /** What the other sign-in controls of some pages lead to: the first that asks for a login which nobody has passed over. */
-async function findOtherEntrance(
+async function findOtherLogin(
   page: Page,
   from: readonly string[],
-  judgement: Judgement,
+  judgement: ReadPreferences,
 ): Promise<PageReading | null> {
   const tried = new Set<string>(from);
   for (const address of new Set(from)) {
     await goTo(page, address);
     await settle(page);
-    const entrances = readSignInLinks(await seeFrames(page)).filter(({ href }) => href === null || !tried.has(href));
+    const entrances = readSignInLinks(await collectFrames(page)).filter(
+      ({ href }) => href === null || !tried.has(href),
+    );
     for (const entrance of entrances.slice(0, MAX_ENTRANCES)) {
       if (entrance.href !== null) tried.add(entrance.href);
       else if (page.url() !== address) await goTo(page, address);
@@ -118,7 +120,11 @@ async function findOtherEntrance(
  * What a page that should ask for a login shows when its own sign-in control is pressed: a form in a window over the page,
  * or another page. The reading as it was where there is none, or it leads to nothing that asks.
  */
-export async function openForm(page: Page, reading: PageReading, judgement?: Judgement): Promise<PageReading> {
+export async function openLoginForm(
+  page: Page,
+  reading: PageReading,
+  judgement?: ReadPreferences,
+): Promise<PageReading> {
   if (reading.kind !== 'other' || reading.sign_in_link === null) return reading;
   const reached = await followSignInLink(page, reading.sign_in_link, judgement);
   return TELLING.has(reached.kind) ? reached : reading;
@@ -138,7 +144,7 @@ export function homeUrl(domain: string, egress: EgressPolicy): string {
 export async function followSignInLink(
   page: Page,
   { href, selector }: NonNullable<PageReading['sign_in_link']>,
-  judgement?: Judgement,
+  judgement?: ReadPreferences,
 ): Promise<PageReading> {
   const opened: Page[] = [];
   page.once('popup', (window) => opened.push(window));

@@ -1,21 +1,21 @@
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../../browser-client/sessions.ts';
-import { aboutCaptcha, askSolver, takeSolution } from './captcha/solve.ts';
-import { credentialFactsFor } from './credentials/attached-credential.ts';
+import { observeCaptcha, askSolver, takeSolution } from './captcha/solve.ts';
+import { credentialFactsForPage } from './credentials/attached-credential.ts';
 import type { LoginDeps } from './deps.ts';
 import { findLoginPage } from './find-login-page.ts';
 import { enterAnswer } from './entering/enter-answer.ts';
 import { guard, withHeartbeat } from '../activity.ts';
 import { finishLogin } from './finish-login.ts';
 import { checkHealth } from './checks/check-health.ts';
-import { readAfterLostEntry } from './reading/read-after-entering.ts';
-import { keepOnSite, watchWindows } from './session/windows.ts';
+import { readAfterLostWorker } from './reading/read-after-entering.ts';
+import { confineNavigation, closeForeignWindows } from './session/windows.ts';
 import { readLogin } from './reading/read-login.ts';
-import { keepRecordings, recordSession } from './session/record-session.ts';
+import { saveRecordings, recordSession } from './session/record-session.ts';
 import { createPasskeys } from './credentials/passkeys.ts';
 import { openMailedLink } from './open-mailed-link.ts';
-import { isCaptured, openLoginSession } from './session/open-session.ts';
-import { blameEgress, blameProxy, requireProxy } from './session/network-errors.ts';
+import { hasTelemetry, openLoginSession } from './session/open-session.ts';
+import { failOnRefusedAddress, failOnProxyError, assertProxyExists } from './session/network-errors.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
 const FLOW_SESSION_SECONDS = 25 * 60;
@@ -30,7 +30,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
   ): Promise<Result> => {
     await passkeys.prepare(target, sessionId);
     const result = await step();
-    await passkeys.saveCounts(target, sessionId);
+    await passkeys.saveSignCounts(target, sessionId);
     return result;
   };
   const observe = async (
@@ -39,21 +39,21 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     reading: Observation['reading'],
   ): Promise<Observation> => {
     const page = await deps.pages.of(target.projectId, sessionId);
-    const captcha = await aboutCaptcha(deps, { target, sessionId }, reading);
-    await keepOnSite(page, target, reading.kind === 'captcha' || captcha.unproved === true);
-    return { reading, credential: await credentialFactsFor(deps, target, page, reading.fields), ...captcha };
+    const captcha = await observeCaptcha(deps, { target, sessionId }, reading);
+    await confineNavigation(page, target, reading.kind === 'captcha' || captcha.unproved === true);
+    return { reading, credential: await credentialFactsForPage(deps, target, page, reading.fields), ...captcha };
   };
 
   return {
     openSession: guard(({ target, flowId, attempt }) =>
       withHeartbeat(async (signal): Promise<FlowSession> => {
         const name = `flow-${flowId}-${String(attempt)}`;
-        await requireProxy(deps, target);
+        await assertProxyExists(deps, target);
         const session = await openLoginSession(deps.service, target, name, FLOW_SESSION_SECONDS, signal);
         return {
           sessionId: session.session_id,
           liveViewUrl: session.browser_live_view_url ?? null,
-          telemetryCaptured: isCaptured(session),
+          telemetryCaptured: hasTelemetry(session),
           ...(await recordSession(deps.service, target, session.session_id, FLOW_SESSION_SECONDS, signal)),
         };
       }),
@@ -64,10 +64,10 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
         withPasskeys({ target, sessionId }, async () => {
           const page = await deps.pages.of(target.projectId, sessionId);
           // Nobody acts on a page that a flow leads on.
-          await keepOnSite(page, target, false);
-          watchWindows(page, target);
-          const reading = await blameEgress(page, deps.egress, () => findLoginPage(page, target, deps));
-          await blameProxy(deps, target, sessionId, reading);
+          await confineNavigation(page, target, false);
+          closeForeignWindows(page, target);
+          const reading = await failOnRefusedAddress(page, deps.egress, () => findLoginPage(page, target, deps));
+          await failOnProxyError(deps, target, sessionId, reading);
           return await observe(target, sessionId, reading);
         }),
       ),
@@ -77,9 +77,9 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
       withHeartbeat((signal) =>
         withPasskeys({ target, sessionId }, async () => {
           if (submitted)
-            return await observe(target, sessionId, await readAfterLostEntry(deps, target, sessionId, signal));
+            return await observe(target, sessionId, await readAfterLostWorker(deps, target, sessionId, signal));
           const page = await deps.pages.of(target.projectId, sessionId);
-          watchWindows(page, target);
+          closeForeignWindows(page, target);
           return await observe(target, sessionId, await readLogin(page, { chosen: target.forms, model: deps.model }));
         }),
       ),
@@ -117,7 +117,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
         if (keptId !== null) await deps.store.submissions.destroy(keptId);
         if (sessionId === null) return;
         await deps.pages.release(sessionId);
-        await keepRecordings(deps, target, sessionId, signal);
+        await saveRecordings(deps, target, sessionId, signal);
         await deleteSession(deps.service, target.projectId, sessionId);
       }),
     ),

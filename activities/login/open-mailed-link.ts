@@ -7,12 +7,12 @@ import { readLoneStep } from '../../reader/offers.ts';
 import { mayTypeInto } from './allowed-sites.ts';
 import type { LoginDeps } from './deps.ts';
 import { failure } from '../activity.ts';
-import { clickPlace } from './entering/press.ts';
+import { clickElement } from './entering/press.ts';
 import { readAfterEntering } from './reading/read-after-entering.ts';
 import { waitForRequestsToSettle } from './reading/traffic.ts';
 import { openWindow } from './session/windows.ts';
 import { readLogin } from './reading/read-login.ts';
-import { seeFrames } from './reading/frames.ts';
+import { collectFrames } from './reading/frames.ts';
 
 /** How long the page that waits for the link may take to notice that it was opened, in milliseconds. */
 const NOTICES_WITHIN_MS = 15_000;
@@ -61,10 +61,10 @@ async function readOpened(
   if (
     !isRefused &&
     WAITS_FOR_PRESS.has(shown.kind) &&
-    (await pressLoneStep(deps, { target, sessionId }, opened, signal))
+    (await pressOnlyStep(deps, { target, sessionId }, opened, signal))
   ) {
     shown = await readLogin(opened, judgement);
-    const [top] = await seeFrames(opened);
+    const [top] = await collectFrames(opened);
     // Who is asked again who they are has not been let in by the link.
     const beginsAnew = shown.kind === 'form' && shown.fields.some(({ type }) => type === 'identifier');
     isRefused = (top?.facts.status ?? 400) >= 400 || shown.website_error !== null || beginsAnew;
@@ -94,16 +94,16 @@ async function readOpened(
 const WAITS_FOR_PRESS = new Set<PageReading['kind']>(['other', 'choice', 'external_action']);
 
 /** Presses what the page of a mailed link wants pressed, where that leads to the connection's own site; false where there is nothing. */
-async function pressLoneStep(
+async function pressOnlyStep(
   { service }: Pick<LoginDeps, 'service'>,
   { target, sessionId }: Pick<OpenLinkInput, 'target' | 'sessionId'>,
   page: Page,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const step = readLoneStep(await seeFrames(page));
+  const step = readLoneStep(await collectFrames(page));
   if (step === null || !isOwnLink(page.url(), target) || !isOwnLink(step.leadsTo, target)) return false;
-  const hands = { page, service, computer: { projectId: target.projectId, sessionId } };
-  const press = (): Promise<void> => clickPlace(hands, { selector: step.selector, frame: [] });
+  const pageInput = { page, service, computer: { projectId: target.projectId, sessionId } };
+  const press = (): Promise<void> => clickElement(pageInput, { selector: step.selector, frame: [] });
   await waitForRequestsToSettle(page, press, signal);
   return true;
 }

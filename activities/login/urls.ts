@@ -6,7 +6,7 @@ const SENSITIVE_NAME = /code|token|session|sid|auth|secret|pass|key|state|nonce|
  * A page's address as it may be kept and shown: no user, no fragment, and no query value that could be a secret of the
  * session (a login often lands on an address that carries a one-time token), or that holds one of `secrets`.
  */
-export function shownUrl(address: string, secrets: ReadonlySet<string> = new Set()): string {
+export function sanitizeUrl(address: string, secrets: ReadonlySet<string> = new Set()): string {
   if (!URL.canParse(address)) return 'about:blank';
   const url = new URL(address);
   url.username = '';
@@ -20,7 +20,7 @@ export function shownUrl(address: string, secrets: ReadonlySet<string> = new Set
 }
 
 /** An address without user, query and fragment, as a timeline tells it. */
-export function withoutQuery(address: string): string {
+export function stripQuery(address: string): string {
   if (!URL.canParse(address)) return 'about:blank';
   const { protocol, host, pathname } = new URL(address);
   return `${protocol}//${host}${pathname}`;
@@ -39,17 +39,17 @@ export function isAuthorizationRequest(address: string): boolean {
 }
 
 /** True for an address that brings a provider's answer (RFC 6749, section 4.1.2), which the application has still to redeem. */
-export function isAuthorizationAnswer(address: string): boolean {
+export function isAuthorizationResponse(address: string): boolean {
   return URL.canParse(address) && ['code', 'state'].every((name) => new URL(address).searchParams.has(name));
 }
 
 /** True for two addresses of one page: host and path are the same, whatever the query. */
-export function samePage(left: string, right: string): boolean {
-  return placeOf(left) !== '' && placeOf(left) === placeOf(right);
+export function isSamePage(left: string, right: string): boolean {
+  return hostAndPath(left) !== '' && hostAndPath(left) === hostAndPath(right);
 }
 
 /** Host and path of an address; empty when it is none. */
-export function placeOf(address: string): string {
+export function hostAndPath(address: string): string {
   if (!URL.canParse(address)) return '';
   const { host, pathname } = new URL(address);
   return `${host}${pathname}`;

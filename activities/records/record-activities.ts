@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { storedFacts } from '../login/credentials/attached-credential.ts';
-import { keptUnder } from '../login/credentials/entry-values.ts';
+import { pendingValuesKey } from '../login/credentials/entry-values.ts';
 import { failure, guard } from '../activity.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
@@ -45,7 +45,10 @@ export function createRecordActivities(store: Store): RecordActivities {
     abandonEntry: guard(async ({ connectionId, flowId, entryId, submissionId }) => {
       const state = await store.typingLedger.abandon({ connectionId, flowId, interactionId: entryId });
       if (submissionId !== null) await store.submissions.destroy(submissionId);
-      return { reach: reachOf(state), keptId: await store.submissions.find(connectionId, keptUnder(flowId, entryId)) };
+      return {
+        reach: reachOf(state),
+        keptId: await store.submissions.find(connectionId, pendingValuesKey(flowId, entryId)),
+      };
     }),
 
     readCredential: guard(async ({ credentialName, ...scope }) => {

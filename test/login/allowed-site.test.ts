@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   maySendTo,
-  mayLeadTo,
+  mayNavigateTo,
   mayTypeInto,
-  mayTypeStored,
+  mayTypeStoredValue,
   mayUsePasskey,
 } from '../../activities/login/allowed-sites.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
@@ -144,7 +144,7 @@ describe('where a stored value may be typed', () => {
     ],
     ['a listed private host', { ...SITE, domain: 'localhost:8081' }, OPEN, 'http://localhost:8081/login'],
   ])('%s', (_name, owner, sites, url) => {
-    expect(mayTypeStored(url, owner, sites, egress)).toBe(true);
+    expect(mayTypeStoredValue(url, owner, sites, egress)).toBe(true);
   });
 
   it.each([
@@ -191,7 +191,7 @@ describe('where a stored value may be typed', () => {
     ['plain http', SITE, OPEN, 'http://shop.example/login'],
     ['no page at all', SITE, OPEN, 'about:blank'],
   ])('not %s', (_name, owner, sites, url) => {
-    expect(mayTypeStored(url, owner, sites, egress)).toBe(false);
+    expect(mayTypeStoredValue(url, owner, sites, egress)).toBe(false);
   });
 });
 
@@ -201,28 +201,30 @@ describe('an item of an external secret store that names its sites', () => {
 
   it('is typed there alone, whatever the connection says', () => {
     const open = { ...sites, allowedDomains: [] };
-    expect(mayTypeStored('https://login.bank.example/', owner, open, egress)).toBe(true);
-    expect(mayTypeStored('https://shop.example/login', owner, open, egress)).toBe(false);
-    expect(mayTypeStored('https://pay.example/', owner, sites, egress)).toBe(false);
+    expect(mayTypeStoredValue('https://login.bank.example/', owner, open, egress)).toBe(true);
+    expect(mayTypeStoredValue('https://shop.example/login', owner, open, egress)).toBe(false);
+    expect(mayTypeStoredValue('https://pay.example/', owner, sites, egress)).toBe(false);
   });
 
   it('is typed at its provider too, and not at the site that offers it', () => {
     const google = { ...owner, ssoProvider: 'google', sites: ['https://shop.example/'] };
-    expect(mayTypeStored('https://accounts.google.com/', google, sites, egress)).toBe(true);
-    expect(mayTypeStored('https://shop.example/login', google, sites, egress)).toBe(false);
+    expect(mayTypeStoredValue('https://accounts.google.com/', google, sites, egress)).toBe(true);
+    expect(mayTypeStoredValue('https://shop.example/login', google, sites, egress)).toBe(false);
   });
 
   it("is typed at the host that it names at a provider, and at no other customer's", () => {
     const okta = { ...owner, ssoProvider: 'okta', sites: ['https://acme.okta.com/'] };
-    expect(mayTypeStored('https://acme.okta.com/login', okta, sites, egress)).toBe(true);
-    expect(mayTypeStored('https://evil.okta.com/login', okta, sites, egress)).toBe(false);
-    expect(mayTypeStored('https://evil.okta.com/login', { ...okta, ssoProvider: null }, sites, egress)).toBe(false);
+    expect(mayTypeStoredValue('https://acme.okta.com/login', okta, sites, egress)).toBe(true);
+    expect(mayTypeStoredValue('https://evil.okta.com/login', okta, sites, egress)).toBe(false);
+    expect(mayTypeStoredValue('https://evil.okta.com/login', { ...okta, ssoProvider: null }, sites, egress)).toBe(
+      false,
+    );
   });
 
   it('belongs to the site of its connection where it names nothing but apps', () => {
     const bare = { ...owner, sites: [] };
-    expect(mayTypeStored('https://shop.example/login', bare, sites, egress)).toBe(true);
-    expect(mayTypeStored('https://bank.example/', bare, sites, egress)).toBe(false);
+    expect(mayTypeStoredValue('https://shop.example/login', bare, sites, egress)).toBe(true);
+    expect(mayTypeStoredValue('https://bank.example/', bare, sites, egress)).toBe(false);
   });
 });
 
@@ -246,14 +248,14 @@ describe('where a person who acts on a page may be led', () => {
   it.each(['https://shop.example/a', 'https://id.shop.example/', 'https://pay.example/', 'https://github.com/x'])(
     'to %s',
     (url) => {
-      expect(mayLeadTo(url, RESTRICTED)).toBe(true);
+      expect(mayNavigateTo(url, RESTRICTED)).toBe(true);
     },
   );
   it.each(['https://other.example/', 'https://shop.example.evil.test/', 'file:///etc/passwd', 'javascript:1', 'x'])(
     'not to %s',
     (url) => {
-      expect(mayLeadTo(url, RESTRICTED)).toBe(false);
-      expect(mayLeadTo(url, OPEN)).toBe(false);
+      expect(mayNavigateTo(url, RESTRICTED)).toBe(false);
+      expect(mayNavigateTo(url, OPEN)).toBe(false);
     },
   );
 });

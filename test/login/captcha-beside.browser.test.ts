@@ -1,7 +1,7 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isProvedSoon, isUnproved } from '../../activities/login/captcha/form-captcha.ts';
-import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
+import { waitForCaptchaAnswer, hasUnansweredCaptcha } from '../../activities/login/captcha/form-captcha.ts';
+import { observeCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
 import { createCaptchaSolver } from '../../activities/login/captcha/solver-client.ts';
 import { readLogin } from '../../activities/login/reading/read-login.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
@@ -77,7 +77,7 @@ describe('a form', () => {
     await page.setContent(markup);
     const reading = await readLogin(page);
     expect(reading.kind).toBe('form');
-    expect(await isUnproved(page, reading)).toBe(true);
+    expect(await hasUnansweredCaptcha(page, reading)).toBe(true);
   });
 
   const BADGE = `<div class="grecaptcha-badge" style="width: 256px; height: 60px; position: fixed; bottom: 14px">
@@ -117,10 +117,10 @@ describe('a form', () => {
     await page.setContent(markup);
     const reading = await readLogin(page);
     expect(reading.kind).toBe('form');
-    expect(await isUnproved(page, reading)).toBe(false);
+    expect(await hasUnansweredCaptcha(page, reading)).toBe(false);
     const [field] = reading.fields;
     if (field === undefined) throw new Error('no field is read');
-    expect(await isProvedSoon(page, field, true, signal)).toBe(true);
+    expect(await waitForCaptchaAnswer(page, field, true, signal)).toBe(true);
   });
 });
 
@@ -129,7 +129,7 @@ describe('before a form is sent', () => {
     await page.goto(`${site.url}${path}`);
     const [field] = (await readLogin(page)).fields;
     if (field === undefined) throw new Error('no field is read');
-    return await isProvedSoon(page, field, beforePress, signal);
+    return await waitForCaptchaAnswer(page, field, beforePress, signal);
   };
 
   it('one that answers itself is given the moment for it', async () => {
@@ -145,7 +145,7 @@ describe('before a form is sent', () => {
     const value = (): Promise<string> => page.locator('[name=cf-turnstile-response]').inputValue();
     await page.evaluate(`void setTimeout(() => {
       document.getElementsByName('cf-turnstile-response')[0].value = 'by itself'; }, 100)`);
-    expect(await isProvedSoon(page, field, true, signal)).toBe(true);
+    expect(await waitForCaptchaAnswer(page, field, true, signal)).toBe(true);
     expect(await value()).toBe('by itself');
   });
 
@@ -154,17 +154,17 @@ describe('before a form is sent', () => {
     await page.locator('#tick').click();
     await page.waitForFunction(`document.getElementsByName('g-recaptcha-response')[0].value !== ''`);
     const reading = await readLogin(page);
-    expect(await isUnproved(page, reading)).toBe(false);
+    expect(await hasUnansweredCaptcha(page, reading)).toBe(false);
     // As it is when it has expired.
     await page.evaluate(`document.getElementsByName('g-recaptcha-response')[0].value = ''`);
-    expect(await isUnproved(page, reading)).toBe(true);
+    expect(await hasUnansweredCaptcha(page, reading)).toBe(true);
   });
 
   it('so does one that comes up while the password is typed, and one in a frame with the form', async () => {
     await control(site.url, '/test/captcha', { beside: 'typed' });
     expect(await soon(false)).toBe(true);
     await page.locator('#password').fill('typed');
-    expect(await isUnproved(page, await readLogin(page))).toBe(true);
+    expect(await hasUnansweredCaptcha(page, await readLogin(page))).toBe(true);
     await control(site.url, '/test/captcha', { beside: 'framed' });
     expect(await soon(false)).toBe(false);
   });
@@ -174,14 +174,14 @@ describe('before a form is sent', () => {
     const on = { target: loginTarget({ domain: new URL(site.url).host }), sessionId: 'brw_1' };
     const captchas = createCaptchaSolver({ url: `${site.url}/captcha-solver`, key: 'right' });
     const deps = { pages, service, captchas };
-    expect(await aboutCaptcha(deps, on, await readLogin(page))).toEqual({ unproved: true, solvable: true });
+    expect(await observeCaptcha(deps, on, await readLogin(page))).toEqual({ unproved: true, solvable: true });
     const task = await askSolver(deps, on, signal);
     if (task === null) throw new Error('the solver takes no task');
     const take = () => takeSolution(deps, { ...on, task, isLast: false }, signal);
     expect(await take()).toEqual({ state: 'waiting' });
     const solved = await take();
     if (solved.state !== 'answered') throw new Error(`the solver has ${solved.state}`);
-    expect(await aboutCaptcha(deps, on, solved.reading)).toEqual({});
+    expect(await observeCaptcha(deps, on, solved.reading)).toEqual({});
     expect(new URL(page.url()).pathname).toBe('/login/captcha-beside');
   });
 });
@@ -189,11 +189,11 @@ describe('before a form is sent', () => {
 it('a site that has not looked at the password says so', async () => {
   await control(site.url, '/test/captcha', { beside: 'later' });
   await page.goto(`${site.url}/login/captcha-beside`);
-  expect(await isUnproved(page, await readLogin(page))).toBe(false);
+  expect(await hasUnansweredCaptcha(page, await readLogin(page))).toBe(false);
   await page.locator('#username').fill('alice');
   await page.locator('#password').fill('whatever');
   await page.locator('button').click();
   const reading = await readLogin(page);
   expect(reading).toMatchObject({ kind: 'form', wants_proof: true });
-  expect(await isUnproved(page, reading)).toBe(true);
+  expect(await hasUnansweredCaptcha(page, reading)).toBe(true);
 });

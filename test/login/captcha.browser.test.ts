@@ -1,8 +1,8 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { answerWidget, seeWidget } from '../../activities/login/captcha/page-widget.ts';
-import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
+import { answerWidget, findPageWidget } from '../../activities/login/captcha/page-widget.ts';
+import { observeCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
 import { createCaptchaSolver } from '../../activities/login/captcha/solver-client.ts';
 import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { CaptchaSolve } from '../../contract/captcha-solves.ts';
@@ -54,7 +54,7 @@ async function before(path: string, key: string, solverUrl = `${site.url}/captch
   const on = { target, sessionId: 'brw_1' };
   const deps = { pages, service, captchas: createCaptchaSolver({ url: solverUrl, key }) };
   return {
-    solvable: async () => aboutCaptcha(deps, on, await readLogin(page)),
+    solvable: async () => observeCaptcha(deps, on, await readLogin(page)),
     ask: () => askSolver(deps, on, signal),
     take: (task: { id: string | number }, isLast = false) => takeSolution(deps, { ...on, task, isLast }, signal),
   };
@@ -127,7 +127,7 @@ describe('an answer', () => {
     <script>window.sent = 0; document.forms[0].addEventListener('submit', () => { window.sent += 1; });</script>`;
   const give = async (markup: string): Promise<void> => {
     await page.setContent(markup);
-    const seen = await seeWidget(page, loginTarget());
+    const seen = await findPageWidget(page, loginTarget());
     if (seen === null) throw new Error('no widget is seen');
     expect(await answerWidget(seen, 'the-answer')).toBe(true);
     // What the answer starts comes after it, in turn.

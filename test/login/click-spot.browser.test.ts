@@ -1,6 +1,6 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clickSpot } from '../../activities/login/entering/page-functions.ts';
+import { findClickPoint } from '../../activities/login/entering/page-functions.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
@@ -17,7 +17,7 @@ async function clickTakenBy(html: string): Promise<string | null> {
   await page.goto('about:blank');
   await page.setContent(`<body style="margin: 20px; font: 16px/2 monospace">${html}`);
   const target = page.locator('#target');
-  const [box, spot] = [await target.boundingBox(), await target.evaluate(clickSpot)];
+  const [box, spot] = [await target.boundingBox(), await target.evaluate(findClickPoint)];
   if (box === null || spot === null) return null;
   await page.evaluate(() => {
     addEventListener('click', (event) => {

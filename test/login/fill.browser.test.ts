@@ -3,7 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { createBrowserService, type BrowserService } from '../../browser-client/service.ts';
 import { authorUrl, mayTypeInto } from '../../activities/login/allowed-sites.ts';
 import { fillField } from '../../activities/login/entering/fill-field.ts';
-import { frameOf, type Hands } from '../../activities/login/entering/page-input.ts';
+import { resolveFrame, type PageInput } from '../../activities/login/entering/page-input.ts';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { API_KEY, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
@@ -76,7 +76,7 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 let endSession: () => Promise<void>;
-let hands: Hands;
+let pageInput: PageInput;
 let caller: BrowserService;
 
 it.beforeAll(async ({ service: shared }) => {
@@ -97,7 +97,7 @@ it.beforeAll(async ({ service: shared }) => {
   browser = await chromium.connectOverCDP(session.cdp_ws_url);
   page = browser.contexts()[0]?.pages()[0] as Page;
   caller = createBrowserService({ baseUrl: service.handle.url, apiKey: API_KEY });
-  hands = { page, service: caller, computer: { projectId: 'p', sessionId: session.session_id } };
+  pageInput = { page, service: caller, computer: { projectId: 'p', sessionId: session.session_id } };
 });
 afterAll(async () => {
   await browser.close();
@@ -110,7 +110,7 @@ it('chooses from a list by its name, also where the name does not begin with wha
   await page.goto(`${site.origin}/lists`);
   const { fields } = await readWhenSettled(page);
   const answers: Record<string, string> = { user: 'alice', pass: 'secret', domain: 'Sales West', realm: 'o' };
-  for (const field of fields) await fillField(hands, field, answers[field.name] ?? '');
+  for (const field of fields) await fillField(pageInput, field, answers[field.name] ?? '');
   const sent = await page.evaluate(() =>
     ['user', 'pass', 'domain', 'realm'].map((name) => new FormData(document.forms[0]).get(name)),
   );
@@ -134,7 +134,7 @@ it('chooses from lists that scripts draw, and fills in what stands under them', 
     User: 'alice',
     Password: 'secret',
   };
-  for (const field of fields) await fillField(hands, field, answers[field.label] ?? '');
+  for (const field of fields) await fillField(pageInput, field, answers[field.label] ?? '');
   const sent = await page.evaluate(() =>
     ['tenant', 'user', 'pass'].map((name) => new FormData(document.forms[0]).get(name)),
   );
@@ -143,13 +143,13 @@ it('chooses from lists that scripts draw, and fills in what stands under them', 
   expect(await page.textContent('#company')).toBe('Yard');
   const [list] = fields;
   if (list === undefined) throw new Error('the list was not read');
-  await expect(fillField(hands, list, 'Elsewhere')).rejects.toThrow('does not offer');
+  await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not offer');
 });
 
 it('replaces what is in a field that is drawn anew under the keys', async () => {
   await page.goto(`${site.origin}/redrawn`);
   const [user] = (await readWhenSettled(page)).fields;
-  if (user !== undefined) await fillField(hands, user, 'bob');
+  if (user !== undefined) await fillField(pageInput, user, 'bob');
   expect(await page.inputValue('[name=user]')).toBe('bob');
 });
 
@@ -157,7 +157,7 @@ it('refuses an answer that a list does not offer', async () => {
   await page.goto(`${site.origin}/lists`);
   const list = (await readWhenSettled(page)).fields.find(({ name }) => name === 'domain');
   if (list === undefined) throw new Error('the list was not read');
-  await expect(fillField(hands, list, 'Elsewhere')).rejects.toThrow('does not offer');
+  await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not offer');
 });
 
 it('counts a frame without an address to the site that wrote it', async () => {
@@ -165,7 +165,7 @@ it('counts a frame without an address to the site that wrote it', async () => {
   await readWhenSettled(page);
   const egress = createEgressPolicy(`localhost:${site.port},127.0.0.1:${site.port}`);
   const mayType = async (...path: string[]): Promise<boolean> => {
-    const frame = await frameOf(page, { selector: 'body', frame: path });
+    const frame = await resolveFrame(page, { selector: 'body', frame: path });
     const own = `localhost:${site.port}`;
     return mayTypeInto(authorUrl(frame), { domain: own, allowedDomains: [own] }, egress);
   };
@@ -182,7 +182,7 @@ it('fills in a form in a frame that the page wrote itself', async () => {
     '#srcdoc identifier',
     '#srcdoc password',
   ]);
-  for (const field of fields) await fillField(hands, field, 'something');
-  const frame = await frameOf(page, { selector: 'form', frame: ['#srcdoc'] });
+  for (const field of fields) await fillField(pageInput, field, 'something');
+  const frame = await resolveFrame(page, { selector: 'form', frame: ['#srcdoc'] });
   expect(await frame.locator('[name=pass]').inputValue()).toBe('something');
 });

@@ -5,7 +5,7 @@ import type { RequestCheck } from '../../contract/document.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { LoginDeps } from '../../activities/login/deps.ts';
 import { checkHealth } from '../../activities/login/checks/check-health.ts';
-import { proveLogin } from '../../activities/login/finish-login.ts';
+import { verifyLogin } from '../../activities/login/finish-login.ts';
 import { createPages } from '../../activities/login/session/pages.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
@@ -180,7 +180,7 @@ async function check(landing: string, { asks, home = 'plain' }: { asks?: string;
 
 function prove(landing: string, home: keyof typeof HOMES = 'plain', profileName = 'ann'): Promise<string> {
   const target = { ...targetAt({ postLoginUrl: null }, home), profileName };
-  return proveLogin(deps, target, randomUUID(), `${at[home]}${landing}`, new AbortController().signal);
+  return verifyLogin(deps, target, randomUUID(), `${at[home]}${landing}`, new AbortController().signal);
 }
 
 // Most of each look is a wait for what the page may still become: they are made side by side.

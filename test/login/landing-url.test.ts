@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownUrl } from '../../activities/login/urls.ts';
+import { sanitizeUrl } from '../../activities/login/urls.ts';
 
 it.each([
   ['https://u:p@site.example/a?route=account#token=abc', 'https://site.example/a?route=account'],
@@ -8,10 +8,10 @@ it.each([
   ['https://site.example/?PHPSESSID=1&lang=de', 'https://site.example/?lang=de'],
   ['no address', 'about:blank'],
 ])('%s is shown as %s', (address, shown) => {
-  expect(shownUrl(address)).toBe(shown);
+  expect(sanitizeUrl(address)).toBe(shown);
 });
 
 it('what was typed is shown in no query, whatever the name', () => {
   const address = 'https://site.example/in?user=ann&pwd=hunter22';
-  expect(shownUrl(address, new Set(['hunter22']))).toBe('https://site.example/in?user=ann');
+  expect(sanitizeUrl(address, new Set(['hunter22']))).toBe('https://site.example/in?user=ann');
 });

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
-import { isCaptured, openLoginSession } from '../../activities/login/session/open-session.ts';
+import { hasTelemetry, openLoginSession } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import { loginTarget } from './login-target.ts';
@@ -58,7 +58,7 @@ async function open(
     peer.server.close();
   };
   const captured = await openLoginSession(service, target(telemetry), 'flow-1', 60, new AbortController().signal).then(
-    isCaptured,
+    hasTelemetry,
     (error: unknown) => (error instanceof Error ? error.message : 'thrown'),
   );
   return { asked: peer.asked, captured };

@@ -118,9 +118,9 @@ describe('the passkeys of a login', () => {
       const { passkeys, id, of } = await loginWith([passkey]);
       await page.goto(url);
       await ask(page);
-      await passkeys.saveCounts(...of);
+      await passkeys.saveSignCounts(...of);
       await ask(page);
-      await passkeys.saveCounts(...of);
+      await passkeys.saveSignCounts(...of);
       const opened: OpenedCredential | null = await stores().store.credentials.open(id);
       expect(opened?.passkeys).toEqual([{ ...passkey, sign_count: after }]);
       await context.close();
@@ -161,7 +161,7 @@ describe('the passkeys of a login', () => {
       await passkeys.prepare(target, 'brw_1');
       await page.goto(url);
       counts.push(await countAfterAsking(page));
-      await passkeys.saveCounts(target, 'brw_1');
+      await passkeys.saveSignCounts(target, 'brw_1');
       seconds += 3600;
       await context.close();
       context = await browser.newContext();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserService } from '../../browser-client/service.ts';
-import { blameProxy } from '../../activities/login/session/network-errors.ts';
+import { failOnProxyError } from '../../activities/login/session/network-errors.ts';
 import { sessionBody } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserProxyConfig } from '../../contract/proxies.ts';
@@ -29,7 +29,7 @@ describe('the proxy of a login', () => {
       open: () => Promise.reject(new Error('not asked for')),
       close: () => Promise.resolve(),
     };
-    return blameProxy({ service }, target(proxy), 's', { kind }).then(
+    return failOnProxyError({ service }, target(proxy), 's', { kind }).then(
       () => 'nothing',
       (error: unknown) => String(Reflect.get(Object(error), 'type')),
     );

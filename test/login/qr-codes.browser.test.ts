@@ -1,7 +1,7 @@
 import { type Browser, type Page } from 'playwright-core';
 import { encodeQR } from 'qr';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { seeFrames } from '../../activities/login/reading/frames.ts';
+import { collectFrames } from '../../activities/login/reading/frames.ts';
 import { readPage } from '../../activities/login/reading/read-page.ts';
 import { readEnrolment } from '../../reader/enrolment.ts';
 import { launchViewer } from '../setup/viewer.ts';
@@ -43,7 +43,7 @@ it.each([
     `<h1>Set up your authenticator app</h1><p>Scan the QR code with it.</p>${shown}
      <form><label for=c>Authentication code</label><input id=c autocomplete=one-time-code><button>Verify</button></form>`;
   await page.setContent(body(code));
-  expect(readEnrolment(await seeFrames(page))?.secret).toBe(LINK);
+  expect(readEnrolment(await collectFrames(page))?.secret).toBe(LINK);
   const reading = await readPage(page);
   expect(reading.enrolment).toBe(true);
   expect(JSON.stringify(reading)).not.toMatch(/JBSWY3DP|otpauth/i);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { QuickCheckInput } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
-import { createQuickCheck, type QuickCheckParts } from '../../activities/login/checks/quick-check.ts';
+import { createQuickCheck, type QuickCheckDeps } from '../../activities/login/checks/quick-check.ts';
 import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';
 
 const INPUT: QuickCheckInput = {
@@ -12,7 +12,7 @@ const INPUT: QuickCheckInput = {
   event: { id: 'evt_1', type: 'health_check', status: 'AUTHENTICATED', timestamp: '2026-01-01T01:00:00.000Z' },
 };
 
-function quickCheck(parts: Partial<QuickCheckParts> = {}) {
+function quickCheck(parts: Partial<QuickCheckDeps> = {}) {
   const records: ConnectionRecord[] = [];
   const activity = createQuickCheck(
     {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepRecordings, recordSession } from '../../activities/login/session/record-session.ts';
+import { saveRecordings, recordSession } from '../../activities/login/session/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { RecordingQueries } from '../../store/queries/recordings.ts';
 import { loginTarget } from './login-target.ts';
@@ -41,7 +41,7 @@ async function keep(more: Partial<LoginTarget> = RECORDED): Promise<Kept[]> {
     },
   };
   const deps = { service: peer.service, store: { recordings } };
-  await keepRecordings(deps, loginTarget(more), 'b/1', new AbortController().signal);
+  await saveRecordings(deps, loginTarget(more), 'b/1', new AbortController().signal);
   return kept;
 }
 

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { createSessionWatch, type WatchParts } from '../../activities/login/checks/quick-check.ts';
+import { createSessionWatch, type WatchDeps } from '../../activities/login/checks/quick-check.ts';
 import type { WatchEnd, WatchInput } from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
@@ -20,7 +20,7 @@ const INPUT: WatchInput = {
 };
 
 /** A world of one row, written as the store does: a revision that is not newer changes nothing. */
-function watched(parts: Partial<WatchParts> = {}) {
+function watched(parts: Partial<WatchDeps> = {}) {
   const written: ConnectionRecord[] = [];
   const world = { asked: 0, written, row: DOCUMENT.revision as number | null };
   const record = (state: ConnectionRecord): Promise<void> => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { saveUndoably } from '../../activities/login/session/profile-session.ts';
+import { saveWithRollback } from '../../activities/login/session/profile-session.ts';
 import type { ProfileCookie, ProfileState } from '../../store/profile-state/state.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 
@@ -24,7 +24,7 @@ it('takes back what a login has saved, and nothing of what others have saved sin
   const { save, read } = await profileWith('undone', before);
   const saved = stateOf(cookie('session', 'new'), cookie('extra', '1'));
   const target = { ...SCOPE, profileName: 'undone' };
-  const undo = await saveUndoably(stores().store, target, () => save(saved));
+  const undo = await saveWithRollback(stores().store, target, () => save(saved));
   expect(await read()).toEqual(saved);
   await save(stateOf(...saved.cookies, cookie('other site', '2')));
   await undo();
@@ -36,16 +36,16 @@ it('leaves a profile alone to which another session saved at the same moment, or
   const { save, read } = await profileWith('crowded', stateOf());
   const target = { ...SCOPE, profileName: 'crowded' };
   const both = stateOf(cookie('ours', '1'), cookie('theirs', '2'));
-  const undo = await saveUndoably(store, target, async () => {
+  const undo = await saveWithRollback(store, target, async () => {
     await save(stateOf(cookie('theirs', '2')));
     await save(both);
   });
   await undo();
   expect(await read()).toEqual(both);
-  const unsaved = await saveUndoably(store, target, () => Promise.resolve());
+  const unsaved = await saveWithRollback(store, target, () => Promise.resolve());
   await unsaved();
   expect(await read()).toEqual(both);
   await (
-    await saveUndoably(store, { ...target, profileName: 'kept elsewhere' }, () => Promise.resolve())
+    await saveWithRollback(store, { ...target, profileName: 'kept elsewhere' }, () => Promise.resolve())
   )();
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
-import { spellingsOfSecrets } from '../../activities/login/entering/typed-secrets.ts';
+import { secretSpellings } from '../../activities/login/entering/typed-secrets.ts';
 import { withoutSecrets } from '../../reader/without-secrets.ts';
 
 const PASSWORD_FIELD: ReadField = {
@@ -37,7 +37,7 @@ it('leaves out evidence and forms that quote a typed password, cut short and in 
       evidence: 'heading "your pass hunter2-is-wr',
       forms: ['identifier user | | hunter2-is', 'identifier user'],
     }),
-    spellingsOfSecrets(['Hunter2-is-wrong-here']),
+    secretSpellings(['Hunter2-is-wrong-here']),
   );
   expect(`${String(evidence)} ${String(forms)}`).not.toContain('hunt');
   expect(forms).toEqual(['identifier user']);
@@ -52,7 +52,7 @@ it('leaves nothing of a typed password or code in what a site repeats', () => {
       website_error: `ann, the password ${password} is wrong, and so is 123456.`,
       fields: [{ ...PASSWORD_FIELD, hint: `not ${password}`, placeholder: password }],
     }),
-    spellingsOfSecrets([password, '123456']),
+    secretSpellings([password, '123456']),
   );
   expect(seen).toMatchObject({
     url: 'https://site.example/login?a=•••&b=•••',
@@ -64,10 +64,10 @@ it('leaves nothing of a typed password or code in what a site repeats', () => {
 
 it('leaves words alone that a value is too short to be told from', () => {
   const seen = reading({ website_error: 'Wrong PIN 12 of 123' });
-  expect(withoutSecrets(seen, spellingsOfSecrets(['12']))).toEqual(seen);
+  expect(withoutSecrets(seen, secretSpellings(['12']))).toEqual(seen);
 });
 
 it('takes a value that is half a character', () => {
   const odd = 'secret\ud800!';
-  expect(withoutSecrets(reading({ title: `no ${odd}` }), spellingsOfSecrets([odd])).title).toBe('no •••');
+  expect(withoutSecrets(reading({ title: `no ${odd}` }), secretSpellings([odd])).title).toBe('no •••');
 });

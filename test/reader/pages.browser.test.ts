@@ -4,7 +4,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readWhenSettled, readWithReasons } from '../../activities/login/reading/read-page.ts';
 import type { Candidates } from '../../reader/candidates.ts';
-import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
+import { forceOpenShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
@@ -83,7 +83,7 @@ it('names a field the same at every load, although its id is drawn anew each tim
 it('reads closed shadow roots and finds their fields again, whatever the content security policy says', async () => {
   const context = await browser.newContext();
   try {
-    await openShadowRoots(context);
+    await forceOpenShadowRoots(context);
     await context.route('https://closed.test/', (route) =>
       route.fulfill({
         contentType: 'text/html',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { patienceWith } from '../../activities/login/reading/read-page.ts';
+import { patienceFor } from '../../activities/login/reading/read-page.ts';
 import { understandWithReasons } from '../../reader/understand.ts';
 import { drawPage } from './drawn-facts.ts';
 
@@ -7,7 +7,7 @@ function patienceOf(buttons: string[], busy = false): number {
   const [page] = drawPage(buttons.map((button) => ({ fields: [], button, region: 'header' })));
   if (page === undefined) throw new Error('a page was drawn');
   const frames = [{ ...page, facts: { ...page.facts, busy } }];
-  return patienceWith(understandWithReasons('https://harbour.test/', frames), frames);
+  return patienceFor(understandWithReasons('https://harbour.test/', frames), frames);
 }
 
 it('believes a sparse page that shows a visitor of its own sooner than one that shows nothing', () => {

@@ -4,7 +4,7 @@ import { inTime } from '../../../contract/in-time.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { authorUrl } from '../allowed-sites.ts';
-import { frameOf, type Place } from '../entering/page-input.ts';
+import { resolveFrame, type Place } from '../entering/page-input.ts';
 
 /** How long one document may take to be looked through, in milliseconds. */
 const LOOK_WITHIN_MS = 3_000;
@@ -15,9 +15,9 @@ const UNSEEN_ANSWERS_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 150;
 
 /** True of a form that has a captcha beside its fields which can be seen and has no answer yet. */
-export async function isUnproved(page: Page, { kind, fields }: PageReading): Promise<boolean> {
+export async function hasUnansweredCaptcha(page: Page, { kind, fields }: PageReading): Promise<boolean> {
   const field = fields.find(({ type }) => type === 'password') ?? fields[0];
-  return kind === 'form' && field !== undefined && (await seeBeside(page, field)) === 'open';
+  return kind === 'form' && field !== undefined && (await captchaStateBeside(page, field)) === 'open';
 }
 
 /**
@@ -26,7 +26,7 @@ export async function isUnproved(page: Page, { kind, fields }: PageReading): Pro
  * @param field one of the form that is to be sent.
  * @param beforePress whether the form is sent next: what cannot be seen is waited for, too.
  */
-export async function isProvedSoon(
+export async function waitForCaptchaAnswer(
   page: Page,
   field: Place,
   beforePress: boolean,
@@ -34,7 +34,7 @@ export async function isProvedSoon(
 ): Promise<boolean> {
   const began = Date.now();
   for (;;) {
-    const state = await seeBeside(page, field);
+    const state = await captchaStateBeside(page, field);
     const isAwaited = state === 'open' || (state === 'unseen' && beforePress);
     const withinMs = state === 'open' ? OPEN_ANSWERS_WITHIN_MS : UNSEEN_ANSWERS_WITHIN_MS;
     if (!isAwaited || Date.now() - began >= withinMs || signal.aborted) return state !== 'open';
@@ -44,11 +44,11 @@ export async function isProvedSoon(
 }
 
 /** Looks at the document that holds the field, and at the frames of the same site in it. */
-async function seeBeside(page: Page, field: Place): Promise<Unanswered> {
+async function captchaStateBeside(page: Page, field: Place): Promise<Unanswered> {
   const look = async (): Promise<Unanswered> => {
-    const frame = await frameOf(page, field);
+    const frame = await resolveFrame(page, field);
     const entry = await frame.locator(field.selector).first().elementHandle({ timeout: LOOK_WITHIN_MS });
-    const own = await frame.locator(ANSWERS).evaluateAll(unansweredBeside, entry);
+    const own = await frame.locator(ANSWERS).evaluateAll(captchaStateIn, entry);
     await entry.dispose();
     const states = [own];
     for (const child of own === 'open' ? [] : frame.childFrames()) states.push(await seeInFrame(child));
@@ -69,7 +69,7 @@ async function seeInFrame(frame: Frame): Promise<Unanswered> {
   const element = await frame.frameElement();
   const isShown = await element.isVisible();
   await element.dispose();
-  return isShown ? await frame.locator(ANSWERS).evaluateAll(unansweredBeside, null) : 'none';
+  return isShown ? await frame.locator(ANSWERS).evaluateAll(captchaStateIn, null) : 'none';
 }
 
 /**
@@ -97,7 +97,7 @@ export const ANSWERS = [
  * itself. It tells nothing of an answer but whether there is one.
  * @param entry a field of the form that is to be sent; null in a document that has none.
  */
-export function unansweredBeside(found: Element[], entry: Element | null): Unanswered {
+export function captchaStateIn(found: Element[], entry: Element | null): Unanswered {
   // Of several fields of one widget one is enough: vendors fill in those of others, too.
   const widgets = new Map<Element, 'undrawn' | 'empty' | 'answered'>();
   for (const element of found) {

@@ -2,22 +2,22 @@ import type { Frame, Page } from 'playwright-core';
 import { z } from 'zod';
 import type { LoginTarget } from '../../../contract/activities.ts';
 import { inTime } from '../../../contract/in-time.ts';
-import { authorUrl, mayLeadTo } from '../allowed-sites.ts';
+import { authorUrl, mayNavigateTo } from '../allowed-sites.ts';
 import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
 
 /** How long one document may take to be looked through, in milliseconds. */
 const LOOK_WITHIN_MS = 3_000;
 
 /** A widget, and the frame whose document holds it. */
-export interface SeenWidget {
+export interface PageWidget {
   widget: Widget;
   frame: Frame;
 }
 
 /** The widget that a page asks with, in the page itself or in a frame of a site that the connection allows; null without any. */
-export async function seeWidget(page: Page, target: LoginTarget): Promise<SeenWidget | null> {
+export async function findPageWidget(page: Page, target: LoginTarget): Promise<PageWidget | null> {
   for (const frame of page.frames()) {
-    if (frame.parentFrame() !== null && !mayLeadTo(authorUrl(frame), target)) continue;
+    if (frame.parentFrame() !== null && !mayNavigateTo(authorUrl(frame), target)) continue;
     const facts = await factsOf(frame);
     const inside = frame.childFrames().map((child) => child.url());
     const widget = facts === null ? null : findWidget(facts, inside);
@@ -84,7 +84,7 @@ const ANSWER_SCRIPT = String.raw`({ names, key, token }) => {
 }`;
 
 /** Gives the page its answer. False where nothing on it takes one any more. */
-export async function answerWidget({ widget, frame }: SeenWidget, token: string): Promise<boolean> {
+export async function answerWidget({ widget, frame }: PageWidget, token: string): Promise<boolean> {
   const names = ANSWER_FIELDS[widget.type];
   const given = JSON.stringify({ names, key: widget.siteKey, token });
   return (await ofPage(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${given})`))) === true;

@@ -3,30 +3,30 @@ import type { CaptchaSolve } from '../../../contract/captcha-solves.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { noteCaptchaSolve } from '../../../browser-client/captcha-solves.ts';
 import type { LoginDeps } from '../deps.ts';
-import { withoutQuery } from '../urls.ts';
+import { stripQuery } from '../urls.ts';
 import { readLogin } from '../reading/read-login.ts';
 import { waitForRequestsToSettle } from '../reading/traffic.ts';
-import { isUnproved } from './form-captcha.ts';
-import { answerWidget, seeWidget } from './page-widget.ts';
+import { hasUnansweredCaptcha } from './form-captcha.ts';
+import { answerWidget, findPageWidget } from './page-widget.ts';
 
 type SolveDeps = Pick<LoginDeps, 'pages' | 'service' | 'captchas' | 'model'>;
-type OnSession = Pick<TakeSolutionInput, 'target' | 'sessionId'>;
+type SessionRef = Pick<TakeSolutionInput, 'target' | 'sessionId'>;
 
 /** How long a site may take to let a page go on that has its answer, in milliseconds. */
 const ACCEPTED_WITHIN_MS = 8_000;
 const LOOK_EVERY_MS = 500;
 
 /** What a reading says beside of captchas: whether one beside the fields has no answer, and whether a solver may be asked about what stands in the way. */
-export async function aboutCaptcha(
+export async function observeCaptcha(
   { pages, captchas }: Pick<SolveDeps, 'pages' | 'captchas'>,
-  { target, sessionId }: OnSession,
+  { target, sessionId }: SessionRef,
   reading: PageReading,
 ): Promise<Pick<Observation, 'unproved' | 'solvable'>> {
   if (reading.kind !== 'captcha' && reading.kind !== 'form') return {};
   const page = await pages.of(target.projectId, sessionId);
-  const unproved = await isUnproved(page, reading);
+  const unproved = await hasUnansweredCaptcha(page, reading);
   const isInTheWay = reading.kind === 'captcha' || unproved;
-  const isSolvable = isInTheWay && captchas !== undefined && (await seeWidget(page, target)) !== null;
+  const isSolvable = isInTheWay && captchas !== undefined && (await findPageWidget(page, target)) !== null;
   return { ...(unproved ? { unproved } : {}), ...(isSolvable ? { solvable: true } : {}) };
 }
 
@@ -34,11 +34,11 @@ export async function aboutCaptcha(
  * Has the solver begin with the widget of the page. It learns the kind, the site's key and the page's address, of which what could be
  * a secret is left out. Null where it does not take it.
  */
-export async function askSolver(deps: SolveDeps, on: OnSession, signal: AbortSignal): Promise<SolverTask | null> {
+export async function askSolver(deps: SolveDeps, on: SessionRef, signal: AbortSignal): Promise<SolverTask | null> {
   const page = await deps.pages.of(on.target.projectId, on.sessionId);
-  const seen = await seeWidget(page, on.target);
+  const seen = await findPageWidget(page, on.target);
   if (deps.captchas === undefined || seen === null) return null;
-  const address = withoutQuery(page.url());
+  const address = stripQuery(page.url());
   const { host, pathname } = new URL(address);
   const begun = await deps.captchas.begin(seen.widget, address, signal);
   if ('error' in begun) return null;
@@ -74,7 +74,7 @@ export async function takeSolution(
     return { state: 'failed' };
   }
   await tell(deps, on, { ...name, status: 'success' });
-  const seen = await seeWidget(page, target);
+  const seen = await findPageWidget(page, target);
   const give = async (): Promise<void> => {
     if (seen !== null) await answerWidget(seen, looked.token);
   };
@@ -98,6 +98,6 @@ async function readOnceAccepted(
 }
 
 /** Telemetry is no reason to give a login up: a browser service elsewhere may not know of it. */
-async function tell({ service }: SolveDeps, { target, sessionId }: OnSession, said: CaptchaSolve): Promise<void> {
+async function tell({ service }: SolveDeps, { target, sessionId }: SessionRef, said: CaptchaSolve): Promise<void> {
   await noteCaptchaSolve(service, { projectId: target.projectId, sessionId }, said).catch(() => undefined);
 }

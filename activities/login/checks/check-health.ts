@@ -2,14 +2,14 @@ import type { Page, Request } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../../contract/activities.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { credentialFacts } from '../credentials/attached-credential.ts';
-import { followSignInLink, homeUrl, openForm } from '../find-login-page.ts';
+import { followSignInLink, homeUrl, openLoginForm } from '../find-login-page.ts';
 import type { LoginDeps } from '../deps.ts';
-import { samePage, withoutQuery } from '../urls.ts';
-import { requireProxy } from '../session/network-errors.ts';
-import { isCaptured } from '../session/open-session.ts';
-import { inProfileSession, saveAtEnd } from '../session/profile-session.ts';
-import { checkByRequest, learnRequestCheck, mayLearnRequest, type BrowserRequest } from './request-check.ts';
-import { isAskedToLogIn, readAnonymously, readAt, readRestored, verdictOf, type Verdict } from './verdict.ts';
+import { isSamePage, stripQuery } from '../urls.ts';
+import { assertProxyExists } from '../session/network-errors.ts';
+import { hasTelemetry } from '../session/open-session.ts';
+import { withProfileSession, saveOnClose } from '../session/profile-session.ts';
+import { checkByRequest, learnRequestCheck, canLearnRequestCheck, type BrowserRequest } from './request-check.ts';
+import { asksForLogin, readAnonymously, readAt, readRestored, verdictOf, type Verdict } from './verdict.ts';
 import { readLogin } from '../reading/read-login.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function checkHealth(
   checkId: string,
   signal: AbortSignal,
 ): Promise<HealthOutcome> {
-  await requireProxy(deps, target);
+  await assertProxyExists(deps, target);
   const asked = await checkByRequest(deps, target);
   if (asked !== null)
     return {
@@ -32,7 +32,7 @@ export async function checkHealth(
       credential: await credentialFacts(deps, target),
     };
   const { request, ...outcome } = await checkInBrowser(deps, target, checkId, signal);
-  const learns = outcome.outcome === 'authenticated' && request !== null && mayLearnRequest(target);
+  const learns = outcome.outcome === 'authenticated' && request !== null && canLearnRequestCheck(target);
   const requestCheck = learns ? await learnRequestCheck(deps, target, request) : undefined;
   return { ...outcome, ...(requestCheck === undefined ? {} : { requestCheck }) };
 }
@@ -50,20 +50,20 @@ async function checkInBrowser(
 ): Promise<HealthOutcome & { request: BrowserRequest | null }> {
   const name = `check-${checkId}`;
   const landing = target.postLoginUrl ?? homeUrl(target.domain, deps.egress);
-  return await inProfileSession(deps, target, name, signal, async ({ page, session, replayId, replayError }) => {
+  return await withProfileSession(deps, target, name, signal, async ({ page, session, replayId, replayError }) => {
     const request = watchRequest(page, landing);
     const { verdict, kind } = await look(page, target, landing, (url) =>
       readAnonymously(deps, target, `${name}-stranger`, url, signal),
     );
-    if (verdict === 'authenticated') await saveAtEnd(deps, target, session.session_id);
+    if (verdict === 'authenticated') await saveOnClose(deps, target, session.session_id);
     return {
       outcome: verdict,
       errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
-      telemetryCaptured: isCaptured(session),
+      telemetryCaptured: hasTelemetry(session),
       replayId,
       replayError,
       browserSessionId: session.session_id,
-      check: { method: 'browser', address: withoutQuery(page.url()), decided_by: kind, ...(await statusOf(page)) },
+      check: { method: 'browser', address: stripQuery(page.url()), decided_by: kind, ...(await statusOf(page)) },
       credential: await credentialFacts(deps, target),
       request: await request(),
     };
@@ -104,7 +104,7 @@ async function look(
   // many applications show their form to whoever asks for it, logged in or not.
   if (first.kind === 'other' && first.sign_in_link === null) {
     const strangers = await anonymously(landing);
-    if (strangers !== null && isAskedToLogIn(strangers)) {
+    if (strangers !== null && asksForLogin(strangers)) {
       // The form of a page whose scripts are slow may have come by now.
       const again = await readLogin(page);
       const now = verdictOf(again);
@@ -117,7 +117,8 @@ async function look(
   const verdict = verdictOf(second);
   if (verdict !== 'inconclusive' || isOutage(second.kind)) return { verdict, kind: second.kind };
   // A login page that leads a visitor on, to a page without a form, has recognised the visitor.
-  const ledOn = loginUrl !== null && !samePage(second.url, loginUrl) && samePage(second.url, target.postLoginUrl ?? '');
+  const ledOn =
+    loginUrl !== null && !isSamePage(second.url, loginUrl) && isSamePage(second.url, target.postLoginUrl ?? '');
   return { verdict: ledOn ? 'authenticated' : 'inconclusive', kind: second.kind };
 }
 
@@ -127,7 +128,7 @@ async function look(
  */
 async function readLoginPage(page: Page, loginUrl: string | null, first: PageReading): Promise<PageReading | null> {
   // Where the session is the page's own affair, the form stands in a window that a button opens.
-  if (loginUrl !== null && /^https?:/.test(loginUrl)) return await openForm(page, await readAt(page, loginUrl));
+  if (loginUrl !== null && /^https?:/.test(loginUrl)) return await openLoginForm(page, await readAt(page, loginUrl));
   return first.sign_in_link === null ? null : await followSignInLink(page, first.sign_in_link);
 }
 

@@ -18,7 +18,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionRecord } from '../../../contract/document.ts';
 
 /** What a quick check is made of. */
-export interface QuickCheckParts extends Omit<WatchParts, 'ask'> {
+export interface QuickCheckDeps extends Omit<WatchDeps, 'ask'> {
   /** Asks the site by the request that is known to tell; null where that does not say "signed in". Never rejects. */
   ask(target: LoginTarget): Promise<CheckMethod | null>;
 }
@@ -30,7 +30,7 @@ const ASKED_AT_ONCE = 20;
 
 /** Makes the check that needs no browser. It answers in time; a request that is slow goes on, so that no cookie it renews is lost. */
 export function createQuickCheck(
-  parts: QuickCheckParts,
+  parts: QuickCheckDeps,
   { answerWithinMs = ANSWER_WITHIN_MS, askedAtOnce = ASKED_AT_ONCE } = {},
 ): QuickCheckActivities {
   let asking = 0;
@@ -53,7 +53,7 @@ export function createQuickCheck(
 }
 
 /** What the checks of a watch are made of. */
-export interface WatchParts extends CheckParts {
+export interface WatchDeps extends CheckDeps {
   /** Revision of the connection's row; null when it is gone. */
   readRevision(connectionId: string): Promise<number | null>;
 }
@@ -62,7 +62,7 @@ export interface WatchParts extends CheckParts {
  * Makes the checks of a session as it was, one by each try. Times are the server's: that for which the try was meant tells
  * which check it is, and so its revision and its event's id.
  */
-export function createSessionWatch(parts: WatchParts): QuickCheckActivities['watchSession'] {
+export function createSessionWatch(parts: WatchDeps): QuickCheckActivities['watchSession'] {
   const look = guard(({ input, dueMs }: { input: WatchInput; dueMs: number }) => makeCheck(parts, input, dueMs));
   return async (input) => {
     const { currentAttemptScheduledTimestampMs: dueMs } = Context.current().info;
@@ -79,7 +79,7 @@ export function createSessionWatch(parts: WatchParts): QuickCheckActivities['wat
 }
 
 /** One check; null when it is recorded, by this try or by one before it whose worker was lost. */
-async function makeCheck(parts: WatchParts, input: WatchInput, dueMs: number): Promise<WatchEnd | null> {
+async function makeCheck(parts: WatchDeps, input: WatchInput, dueMs: number): Promise<WatchEnd | null> {
   const { target, credential, watchId } = input;
   const number = checkNumberAt(dueMs, input.place) - input.firstNumber;
   const revision = input.document.revision + 1 + number;
@@ -92,7 +92,7 @@ async function makeCheck(parts: WatchParts, input: WatchInput, dueMs: number): P
   const event = { ...checkEvent(checkId, document.status, timestamp), previous_status: document.status };
   const unwritten: unknown[] = [];
   // The workflow has the patience that a store takes which is away. What was written after all is written once.
-  const record: WatchParts['record'] = (state) => parts.record(state).catch(() => void unwritten.push(state));
+  const record: WatchDeps['record'] = (state) => parts.record(state).catch(() => void unwritten.push(state));
   const found = await checkOnce({ ...parts, record }, { target, credential, document, event });
   if (found.missed !== null) return { missed: found.missed };
   if (found.recorded && unwritten.length === 0) return null;
@@ -100,7 +100,7 @@ async function makeCheck(parts: WatchParts, input: WatchInput, dueMs: number): P
 }
 
 /** What one check by a request is made of. */
-export interface CheckParts {
+export interface CheckDeps {
   /** Asks the site; null where it does not clearly say "signed in", `late` where it takes long. */
   ask(target: LoginTarget): Promise<CheckMethod | null | 'late'>;
   readCredential(target: LoginTarget): Promise<CredentialFacts | null>;
@@ -109,7 +109,7 @@ export interface CheckParts {
 
 /** Makes one check by a request, and records it where the session and its credential are as they were. Rejects as its parts do. */
 export async function checkOnce(
-  parts: CheckParts,
+  parts: CheckDeps,
   { target, credential: known, document, event }: QuickCheckInput,
 ): Promise<{ missed: 'late' | 'unsure' } | Extract<QuickCheckOutcome, { missed: null }>> {
   const check = await parts.ask(target);

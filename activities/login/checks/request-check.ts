@@ -5,25 +5,25 @@ import { selectionOnCreate } from '../../../contract/telemetry-selection.ts';
 import { mergeStates } from '../../../store/profile-state/merge.ts';
 import { readState, type ProfileState } from '../../../store/profile-state/state.ts';
 import type { LoginDeps } from '../deps.ts';
-import { withoutQuery } from '../urls.ts';
-import { withWayOut, type AskSite } from './site-request.ts';
+import { stripQuery } from '../urls.ts';
+import { withSiteRequest, type SiteRequest } from './site-request.ts';
 import { cookiesFor } from './request-cookies.ts';
 import { judge, learnRule, type SiteAnswer } from './request-rule.ts';
 
 /** Headers that belong to one connection or one moment; the cookies are the profile's, the rest is as the browser sent it. */
-const OF_THE_MOMENT =
+const EXCLUDED_HEADERS =
   /^(:|cookie$|host$|connection$|content-|accept-encoding$|if-|authorization$|proxy-|referer$|cache-control$|pragma$|priority$)/i;
 
 type RequestDeps = Pick<LoginDeps, 'egress' | 'store'>;
 
 /** A recording or telemetry of a check is that of a browser. */
-function isWatched({ recordSession, browser }: LoginTarget): boolean {
+function isObserved({ recordSession, browser }: LoginTarget): boolean {
   return recordSession === true || selectionOnCreate(browser?.telemetry) !== null;
 }
 
 /** False where a request takes no browser's place: it would not be used, or none was found that tells. */
-export function mayLearnRequest(target: LoginTarget): boolean {
-  return !isWatched(target) && target.requestCheck !== null;
+export function canLearnRequestCheck(target: LoginTarget): boolean {
+  return !isObserved(target) && target.requestCheck !== null;
 }
 
 /**
@@ -32,13 +32,13 @@ export function mayLearnRequest(target: LoginTarget): boolean {
  */
 export async function checkByRequest(deps: RequestDeps, target: LoginTarget): Promise<CheckMethod | null> {
   const known = target.requestCheck ?? null;
-  if (known === null || isWatched(target)) return null;
+  if (known === null || isObserved(target)) return null;
   try {
-    const answer = await withWayOut(deps, target, (ask) => askSignedIn(deps, target, ask, known));
+    const answer = await withSiteRequest(deps, target, (ask) => requestWithCookies(deps, target, ask, known));
     if (answer === null) return null;
     const found = judge(known, answer);
     if (found.verdict !== 'authenticated') return null;
-    return { method: 'request', status: answer.status, address: withoutQuery(known.url), decided_by: found.decidedBy };
+    return { method: 'request', status: answer.status, address: stripQuery(known.url), decided_by: found.decidedBy };
   } catch {
     // The error may quote an address or an answer; the browser finds out what is wrong.
     return null;
@@ -56,10 +56,10 @@ export async function learnRequestCheck(
 ): Promise<RequestCheck | null | undefined> {
   const request = { url, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => isLasting(name))) };
   try {
-    return await withWayOut(deps, target, async (ask) => {
+    return await withSiteRequest(deps, target, async (ask) => {
       // One after the other: a site may hand out its cookies anew with each answer.
-      const first = await askSignedIn(deps, target, ask, request);
-      const second = first === null ? null : await askSignedIn(deps, target, ask, request);
+      const first = await requestWithCookies(deps, target, ask, request);
+      const second = first === null ? null : await requestWithCookies(deps, target, ask, request);
       if (first === null || second === null) return null;
       const withoutCookies = () => ask(url, request.headers);
       const rule = learnRule([first, second], [await withoutCookies(), await withoutCookies()]);
@@ -77,14 +77,14 @@ export interface BrowserRequest {
 }
 
 function isLasting(name: string): boolean {
-  return !OF_THE_MOMENT.test(name);
+  return !EXCLUDED_HEADERS.test(name);
 }
 
 /** One request with the profile's cookies; null where the store has no such profile, or no cookie in it for the site. */
-async function askSignedIn(
+async function requestWithCookies(
   { store }: RequestDeps,
   { projectId, profileName }: LoginTarget,
-  ask: AskSite,
+  ask: SiteRequest,
   { url, headers }: BrowserRequest,
 ): Promise<SiteAnswer | null> {
   const profile = await store.profiles.load(projectId, { name: profileName });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AnswerSigns, RequestCheck } from '../../../contract/document.ts';
-import { placeOf } from '../urls.ts';
+import { hostAndPath } from '../urls.ts';
 
 /** An answer of the site to one request. Holds what the page says: it never leaves the activity. */
 export interface SiteAnswer {
@@ -94,5 +94,5 @@ function fingerprint(token: string): string {
 }
 
 function placeOrNull(location: string | null): string | null {
-  return location === null ? null : placeOf(location);
+  return location === null ? null : hostAndPath(location);
 }

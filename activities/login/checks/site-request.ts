@@ -20,22 +20,25 @@ const DECODERS = new Map([
 ]);
 
 /** One GET, redirects not followed. Rejects when there is no answer in time. */
-export type AskSite = (url: string, headers: Record<string, string>) => Promise<SiteAnswer & { setCookies: string[] }>;
+export type SiteRequest = (
+  url: string,
+  headers: Record<string, string>,
+) => Promise<SiteAnswer & { setCookies: string[] }>;
 
 /**
  * Asks a site by the way that the target's browser sessions take: guarded by the egress rules, and through its proxy where
  * it has one. Rejects when the proxy is not there.
  */
-export async function withWayOut<Result>(
+export async function withSiteRequest<Result>(
   { egress, store }: Pick<LoginDeps, 'egress' | 'store'>,
   { projectId, browser }: Pick<LoginTarget, 'projectId' | 'browser'>,
-  work: (ask: AskSite) => Promise<Result>,
+  work: (ask: SiteRequest) => Promise<Result>,
 ): Promise<Result> {
   const ref = browser?.proxy;
   if (ref === undefined || ref.mode !== undefined) {
     const dispatcher = createGuardedDispatcher(egress);
     try {
-      return await work(askThrough(dispatcher));
+      return await work(requestThrough(dispatcher));
     } finally {
       await dispatcher.destroy();
     }
@@ -45,14 +48,14 @@ export async function withWayOut<Result>(
   const guard = await startEgressProxy({ policy: egress, upstream: match.proxy });
   const dispatcher = new ProxyAgent({ uri: guard.url });
   try {
-    return await work(askThrough(dispatcher));
+    return await work(requestThrough(dispatcher));
   } finally {
     await dispatcher.destroy();
     await guard.close();
   }
 }
 
-function askThrough(dispatcher: Dispatcher): AskSite {
+function requestThrough(dispatcher: Dispatcher): SiteRequest {
   return async (url, headers) => {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const {

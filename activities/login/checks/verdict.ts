@@ -4,9 +4,9 @@ import type { HealthOutcome, LoginTarget } from '../../../contract/activities.ts
 import type { PageReading } from '../../../contract/reading.ts';
 import { createSession, deleteSession } from '../../../browser-client/sessions.ts';
 import type { LoginDeps } from '../deps.ts';
-import { samePage } from '../urls.ts';
+import { isSamePage } from '../urls.ts';
 import { goTo, readLogin } from '../reading/read-login.ts';
-import { strangersSessionBody } from '../session/open-session.ts';
+import { anonymousSessionBody } from '../session/open-session.ts';
 
 /** An anonymous session ends by itself when nobody is left to end it. */
 const SESSION_SECONDS = 180;
@@ -27,7 +27,7 @@ export async function readAnonymously(
   signal: AbortSignal,
 ): Promise<PageReading | null> {
   const { projectId } = target;
-  const body = strangersSessionBody(target, name, SESSION_SECONDS);
+  const body = anonymousSessionBody(target, name, SESSION_SECONDS);
   const session = await createSession(service, projectId, body, signal).catch(() => null);
   if (session === null) return null;
   try {
@@ -51,8 +51,8 @@ export async function readAt(page: Page, url: string): Promise<PageReading> {
 export async function readRestored(page: Page, url: string): Promise<PageReading> {
   const end = Date.now() + RESTORES_WITHIN_MS;
   await goTo(page, url);
-  let reading = await readLogin(page, { endsWhenStill: true });
-  while (isAskedToLogIn(reading) && samePage(reading.url, url) && Date.now() < end) {
+  let reading = await readLogin(page, { stopWhenIdle: true });
+  while (asksForLogin(reading) && isSamePage(reading.url, url) && Date.now() < end) {
     await sleep(RESTORE_LOOK_MS);
     reading = await readLogin(page);
   }
@@ -60,7 +60,7 @@ export async function readRestored(page: Page, url: string): Promise<PageReading
 }
 
 /** True when the page asks who comes there, or says where that is asked. */
-export function isAskedToLogIn(reading: PageReading): boolean {
+export function asksForLogin(reading: PageReading): boolean {
   return verdictOf(reading) === 'expired' || (reading.kind === 'other' && reading.sign_in_link !== null);
 }
 

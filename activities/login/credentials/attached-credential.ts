@@ -8,9 +8,9 @@ import { SecretStoreError } from '../../../credential-providers/secret-store.ts'
 import type { CredentialRecord, OpenedCredential } from '../../../store/queries/credentials.ts';
 import type { Scope } from '../../../store/scope.ts';
 import type { Store } from '../../../store/store.ts';
-import { authorUrl, mayTypeStored, mayUsePasskey, type ValueOwner } from '../allowed-sites.ts';
+import { authorUrl, mayTypeStoredValue, mayUsePasskey, type ValueOwner } from '../allowed-sites.ts';
 import type { LoginDeps } from '../deps.ts';
-import { frameOf } from '../entering/page-input.ts';
+import { resolveFrame } from '../entering/page-input.ts';
 
 type CredentialDeps = Pick<LoginDeps, 'store' | 'externalCredentials'>;
 /** Which credential is attached, and whose it is. */
@@ -33,7 +33,7 @@ export async function credentialFacts(deps: CredentialDeps, target: Attachment):
  * What the attached credential can answer on the page in front: values that belong to another site than the fields' do
  * not count, so that they are asked for instead of being typed. Throws {@link SecretStoreError} for an external one.
  */
-export async function credentialFactsFor(
+export async function credentialFactsForPage(
   deps: CredentialDeps & Pick<LoginDeps, 'egress'>,
   target: LoginTarget,
   page: Page,
@@ -44,7 +44,7 @@ export async function credentialFactsFor(
   const { facts, owner } = found;
   const documents = fields.length === 0 ? [page.url()] : await documentsOf(page, fields);
   const mayType = (key: string): boolean =>
-    documents.every((url) => mayTypeStored(url, ownerOf(owner, key), target, deps.egress));
+    documents.every((url) => mayTypeStoredValue(url, valueOwner(owner, key), target, deps.egress));
   return {
     ...facts,
     valueKeys: facts.valueKeys.filter(mayType),
@@ -69,7 +69,7 @@ export async function storedFacts(
 }
 
 /** Opens the credential that facts have named; null when it is gone. For the activity that types its values alone. */
-export async function openAttached(
+export async function openAttachedCredential(
   deps: CredentialDeps,
   target: LoginTarget,
   credentialId: string,
@@ -86,7 +86,7 @@ export async function openPasskeys(
 ): Promise<{ credentialId: string; passkeys: Passkey[] } | null> {
   const facts = (await findAttached(deps, target))?.facts;
   if (facts === undefined) return null;
-  const opened = facts.hasPasskey === true ? await openAttached(deps, target, facts.id) : null;
+  const opened = facts.hasPasskey === true ? await openAttachedCredential(deps, target, facts.id) : null;
   return { credentialId: facts.id, passkeys: opened?.passkeys ?? [] };
 }
 
@@ -111,7 +111,7 @@ export type CredentialOwner = Pick<OpenedCredential, 'origins' | 'domain' | 'sso
   Pick<ValueOwner, 'sites'> & { passkeys?: readonly PasskeyName[] };
 
 /** Whom a value of a credential belongs to; a code to whom its secret does, else the password beside it. */
-export function ownerOf(credential: CredentialOwner, key: string): ValueOwner {
+export function valueOwner(credential: CredentialOwner, key: string): ValueOwner {
   const { origins, domain, ssoProvider, sites = [] } = credential;
   const origin = origins[key] ?? (key === TOTP_SECRET ? origins['password'] : undefined) ?? null;
   return { origin, domain, ssoProvider, sites };
@@ -119,7 +119,7 @@ export function ownerOf(credential: CredentialOwner, key: string): ValueOwner {
 
 /** Addresses of the documents that hold fields. One that is gone meanwhile is no place to type. */
 async function documentsOf(page: Page, fields: readonly ReadField[]): Promise<string[]> {
-  const frames = await Promise.all(fields.map((field) => frameOf(page, field).catch(() => null)));
+  const frames = await Promise.all(fields.map((field) => resolveFrame(page, field).catch(() => null)));
   return frames.map((frame) => (frame === null ? '' : authorUrl(frame)));
 }
 

@@ -3,10 +3,10 @@ import { asksForCode } from '../../../contract/code-fields.ts';
 import type { Page } from 'playwright-core';
 import { readEnrolment } from '../../../reader/enrolment.ts';
 import type { ValueOwner } from '../allowed-sites.ts';
-import { openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './attached-credential.ts';
+import { openAttachedCredential, valueOwner, TOTP_SECRET, type CredentialOwner } from './attached-credential.ts';
 import type { LoginDeps } from '../deps.ts';
 import { failure } from '../../activity.ts';
-import { seeFrames } from '../reading/frames.ts';
+import { collectFrames } from '../reading/frames.ts';
 import { packTyped, unpackTyped, type TypedValue } from './pending-credential.ts';
 import { Secret, TOTP } from 'otpauth';
 import { readTotpSecret } from '../../../contract/totp-secret.ts';
@@ -36,15 +36,17 @@ export async function openValues(
     throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
   const needsCredential = input.answer.entries.some(({ source }) => source.kind !== 'submission');
   const credential =
-    needsCredential && input.credentialId !== null ? await openAttached(deps, input.target, input.credentialId) : null;
+    needsCredential && input.credentialId !== null
+      ? await openAttachedCredential(deps, input.target, input.credentialId)
+      : null;
   const values: OpenedValue[] = [];
   for (const entry of input.answer.entries) {
     if (entry.source.kind === 'enrolment') {
-      const secret = readEnrolment(await seeFrames(page))?.secret;
+      const secret = readEnrolment(await collectFrames(page))?.secret;
       if (secret === undefined) throw failure('element_not_found', 'the new authenticator is gone from the page', true);
       values.push({
         entry,
-        text: await freshTotpCode(secret, signal),
+        text: await currentTotpCode(secret, signal),
         owner: null,
         keeps: { ref: TOTP_SECRET, text: secret },
       });
@@ -70,7 +72,7 @@ export async function openValues(
         return credential?.values[source.key];
       case 'totp':
         if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
-        return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
+        return await claimTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
       case 'enrolment':
         return undefined;
     }
@@ -83,9 +85,9 @@ function ownerFor({ source }: FieldEntry, credential: CredentialOwner): ValueOwn
     case 'enrolment':
       return null;
     case 'credential':
-      return ownerOf(credential, source.key);
+      return valueOwner(credential, source.key);
     case 'totp':
-      return ownerOf(credential, TOTP_SECRET);
+      return valueOwner(credential, TOTP_SECRET);
   }
 }
 
@@ -95,12 +97,12 @@ export function isSecret({ entry }: OpenedValue): boolean {
 }
 
 /** Under this name the values of an entering are kept: who follows a lost worker finds them by it. */
-export function keptUnder(flowId: string, entryId: string): string {
+export function pendingValuesKey(flowId: string, entryId: string): string {
   return `kept:${flowId}:${entryId}`;
 }
 
 /** Keeps what a person gave and where it was typed, without one-time codes. */
-export async function keepTyped(
+export async function keepTypedValues(
   deps: LoginDeps,
   input: EnterInput,
   values: OpenedValue[],
@@ -109,11 +111,11 @@ export async function keepTyped(
   const fresh: TypedValue[] = [];
   for (const [index, { keeps }] of values.entries())
     if (keeps !== null) fresh.push({ ...keeps, origin: origins[index] ?? '' });
-  return await keepForLater(deps, input, input.keptId, fresh);
+  return await addPendingValues(deps, input, input.keptId, fresh);
 }
 
 /** Seals what the credential learns until the login proves good, with what was kept earlier. */
-export async function keepForLater(
+export async function addPendingValues(
   deps: LoginDeps,
   input: EnterInput,
   keptId: string | null,
@@ -124,7 +126,7 @@ export async function keepForLater(
   const replaced = new Set(fresh.map(({ ref }) => ref));
   const { submissionId } = await deps.store.submissions.seal({
     connectionId: input.target.connectionId,
-    interactionId: keptUnder(input.flowId, input.entryId),
+    interactionId: pendingValuesKey(input.flowId, input.entryId),
     values: packTyped([...unpackTyped(earlier?.values ?? {}).filter(({ ref }) => !replaced.has(ref)), ...fresh]),
     expiresAt: new Date(input.keepUntil),
     withoutCodes: true,
@@ -140,7 +142,7 @@ const LAST_SECONDS_MS = 4000;
  * The current code of a credential's TOTP secret (RFC 6238), never the same period's twice: sites refuse a code that was
  * used. Waits up to a period where it must.
  */
-export async function nextTotpCode(
+export async function claimTotpCode(
   store: Pick<Store, 'totpUses'>,
   credentialId: string,
   secret: string,
@@ -158,7 +160,7 @@ export async function nextTotpCode(
 }
 
 /** The current code of a secret that nobody has used yet. Waits for the next one where this one is about to end. */
-export async function freshTotpCode(secret: string, signal: AbortSignal): Promise<string> {
+export async function currentTotpCode(secret: string, signal: AbortSignal): Promise<string> {
   const totp = totpOf(secret);
   while (totp.remaining() <= LAST_SECONDS_MS) {
     signal.throwIfAborted();

@@ -19,7 +19,7 @@ export interface Passkeys {
   /** Passkeys that were created in the session and not answered before. */
   takeCreated(target: LoginTarget, sessionId: string): Promise<Passkey[]>;
   /** Notes how often the credential's passkeys have signed, and writes it to a stored one. */
-  saveCounts(target: LoginTarget, sessionId: string): Promise<void>;
+  saveSignCounts(target: LoginTarget, sessionId: string): Promise<void>;
 }
 
 /** What a session's browser holds. It is gone with the connection to the browser, and made anew with the next one. */
@@ -63,10 +63,10 @@ export function createPasskeys(
     const usable = passkeys.filter(({ rp_id: site }) => mayUsePasskey(site, target));
     const holder: Holder = {
       storedId: isStored ? credentialId : null,
-      known: new Map(usable.map((each) => [each.credential_id, isStored ? each : countByClock(each, clock())])),
+      known: new Map(usable.map((each) => [each.credential_id, isStored ? each : withClockCount(each, clock())])),
       authenticators: new Map(),
     };
-    await context.addInitScript({ content: declineCreation(agreementTo(sessionId)) });
+    await context.addInitScript({ content: blockCreationScript(creationEvent(sessionId)) });
     context.on('page', (page) => void arm(holder, page));
     return holder;
   };
@@ -99,7 +99,7 @@ export function createPasskeys(
     },
     allowCreation: async (target, sessionId) => {
       const { page } = await holderOf(target, sessionId);
-      const agree = `document.dispatchEvent(new Event(${JSON.stringify(agreementTo(sessionId))}))`;
+      const agree = `document.dispatchEvent(new Event(${JSON.stringify(creationEvent(sessionId))}))`;
       await page.context().addInitScript({ content: agree });
       // A frame that goes away meanwhile asks for nothing more.
       await Promise.all(page.frames().map((frame) => frame.evaluate(agree).catch(() => undefined)));
@@ -112,7 +112,7 @@ export function createPasskeys(
       for (const passkey of created) holder.known.set(passkey.credential_id, passkey);
       return created;
     },
-    saveCounts: async (target, sessionId) => {
+    saveSignCounts: async (target, sessionId) => {
       const { holder } = await holderOf(target, sessionId);
       const { storedId, known } = holder;
       if (known.size === 0) return;
@@ -131,18 +131,19 @@ export function createPasskeys(
     const known = holder.authenticators.get(page);
     const authenticator = await known;
     // Another debugger that has let go of the page took the authenticator with it.
-    if (authenticator !== undefined && (authenticator === null || (await isThere(authenticator)))) return authenticator;
+    if (authenticator !== undefined && (authenticator === null || (await isAttached(authenticator))))
+      return authenticator;
     const meanwhile = holder.authenticators.get(page);
     if (meanwhile !== known && meanwhile !== undefined) return await meanwhile;
     // A page that closes meanwhile needs none; what a browser answers may quote what it was sent.
-    const made = giveAuthenticator(page, [...holder.known.values()]).catch(() => null);
+    const made = addAuthenticator(page, [...holder.known.values()]).catch(() => null);
     holder.authenticators.set(page, made);
     page.once('close', () => holder.authenticators.delete(page));
     return await made;
   }
 }
 
-async function giveAuthenticator(page: Page, passkeys: readonly Passkey[]): Promise<Authenticator> {
+async function addAuthenticator(page: Page, passkeys: readonly Passkey[]): Promise<Authenticator> {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
@@ -166,7 +167,7 @@ async function giveAuthenticator(page: Page, passkeys: readonly Passkey[]): Prom
   return { cdp, authenticatorId };
 }
 
-async function isThere({ cdp, authenticatorId }: Authenticator): Promise<boolean> {
+async function isAttached({ cdp, authenticatorId }: Authenticator): Promise<boolean> {
   return await cdp.send('WebAuthn.getCredentials', { authenticatorId }).then(
     () => true,
     () => false,
@@ -201,18 +202,18 @@ async function read(authenticator: Authenticator | null): Promise<Passkey[]> {
  * A passkey whose count cannot be written back to where it lies: the seconds of the clock count in its place, so that each
  * login signs with a greater count than the one before, whichever worker runs it.
  */
-function countByClock(passkey: Passkey, nowMs: number): Passkey {
+function withClockCount(passkey: Passkey, nowMs: number): Passkey {
   const { sign_count: count } = passkey;
   return count === 0 ? passkey : { ...passkey, sign_count: Math.max(count, Math.floor(nowMs / 1000)) };
 }
 
 /** An event that only this session's own script knows by name. */
-function agreementTo(sessionId: string): string {
+function creationEvent(sessionId: string): string {
   return `passkey-agreed-${sessionId}`;
 }
 
 /** Runs before a page's own scripts; a proxy, not a function of ours: it calls itself native, as the browser's own does. */
-function declineCreation(agreement: string): string {
+function blockCreationScript(agreement: string): string {
   return `(() => {
   if (typeof CredentialsContainer === 'undefined') return;
   let agreed = false;

@@ -24,7 +24,7 @@ export function unpackTyped(values: Record<string, string>): TypedValue[] {
 }
 
 /** A created passkey in the shape of a typed value, so that it is kept as one until the login proves good. */
-export function asTyped(passkey: Passkey): TypedValue {
+export function passkeyToTypedValue(passkey: Passkey): TypedValue {
   return { ref: `${PASSKEY}${passkey.credential_id}`, origin: passkey.rp_id, text: JSON.stringify(passkey) };
 }
 
@@ -34,7 +34,7 @@ const PASSKEY = 'passkey:';
  * What a credential learns from a login. `chosen`: the provider that was taken on the way and the address of the page that
  * offered it. The credential is the provider's when its password (or else what was typed last) went to another place.
  */
-export function patchOf(
+export function toCredentialPatch(
   learned: readonly TypedValue[],
   chosen: { provider: string; at: string } | null,
 ): Required<Pick<CredentialPatch, 'values' | 'origins' | 'ssoProvider'>> &

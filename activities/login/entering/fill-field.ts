@@ -9,16 +9,24 @@ import {
   lockKeys,
   unlockKeys,
   type KeyLock,
-  clickSpot,
+  findClickPoint,
   describeControl,
   hasFocus,
-  isShownWhole,
-  lengthOfValue,
+  isFullyVisible,
+  valueLength,
   listKind,
-  showsOption,
+  hasSelectedOption,
 } from './page-functions.ts';
-import { isLeaving } from '../reading/traffic.ts';
-import { elementAt, FIND_TIMEOUT_MS, type Hands, lost, pointOf, scrollTo, wayTo } from './page-input.ts';
+import { isNavigating } from '../reading/traffic.ts';
+import {
+  findElement,
+  FIND_TIMEOUT_MS,
+  type PageInput,
+  elementGone,
+  pointOf,
+  scrollTo,
+  resolveFramePath,
+} from './page-input.ts';
 import { clickLocator } from './press.ts';
 
 /** How often a field is filled in when something comes in the way. */
@@ -33,48 +41,49 @@ export type CheckDocument = (frame: Frame) => void;
  * something else in the way meanwhile (another window, an element drawn anew), it is tried again.
  */
 export async function fillField(
-  hands: Hands,
+  pageInput: PageInput,
   field: ReadField,
   value: string,
   check: CheckDocument = () => undefined,
 ): Promise<void> {
-  for (let tries = 1; !(await fillOnce(hands, field, value, check)); tries += 1) {
-    if (tries === MAX_TRIES) throw lost();
-    await bringToFront(hands.page);
+  for (let tries = 1; !(await tryFill(pageInput, field, value, check)); tries += 1) {
+    if (tries === MAX_TRIES) throw elementGone();
+    await bringToFront(pageInput.page);
   }
 }
 
 /** False where the field does not hold the value then, and another try may do. */
-async function fillOnce(hands: Hands, field: ReadField, value: string, check: CheckDocument): Promise<boolean> {
-  const { frame, around } = await wayTo(hands.page, field);
-  await untilStays(frame);
-  const element = await elementAt(frame, field.selector);
+async function tryFill(pageInput: PageInput, field: ReadField, value: string, check: CheckDocument): Promise<boolean> {
+  const { frame, around } = await resolveFramePath(pageInput.page, field);
+  await waitForPendingNavigation(frame);
+  const element = await findElement(frame, field.selector);
   check(frame);
   try {
     // Asked all at once: on a fast site what a login takes is the questions that it asks.
     const [list, shown, control] = await Promise.all([
       element.evaluate(listKind),
-      element.evaluate(isShownWhole),
+      element.evaluate(isFullyVisible),
       element.evaluate(describeControl),
     ]);
     if (!shown) await scrollTo(element);
     if (list !== null) {
-      await chooseFrom(hands, frame, field.selector, value, list);
+      await chooseOption(pageInput, frame, field.selector, value, list);
       return true;
     }
     if (asksForCode(field.type)) {
       // The last digit may send the form, and its document be gone: a second try would type into the next one.
-      await withKeysFor(around, element, 'spread', async () => {
-        await typeAnew(hands, element, await focusByClick(hands, element), value);
+      await withLockedKeys(around, element, 'spread', async () => {
+        await replaceText(pageInput, element, await focusByClick(pageInput, element), value);
       });
       return true;
     }
-    if (field.type !== 'password') return await typeAnew(hands, element, await focusByClick(hands, element), value);
-    if (!takesPassword(control, field)) throw lost();
-    return await withKeysFor(around, element, 'for the element', async () => {
-      const length = await focusByClick(hands, element);
-      if (!takesPassword(await element.evaluate(describeControl), field)) throw lost();
-      await typeAnew(hands, element, length, value);
+    if (field.type !== 'password')
+      return await replaceText(pageInput, element, await focusByClick(pageInput, element), value);
+    if (!acceptsPassword(control, field)) throw elementGone();
+    return await withLockedKeys(around, element, 'for the element', async () => {
+      const length = await focusByClick(pageInput, element);
+      if (!acceptsPassword(await element.evaluate(describeControl), field)) throw elementGone();
+      await replaceText(pageInput, element, length, value);
     });
   } catch (error) {
     if (error instanceof ApplicationFailure) throw error;
@@ -88,8 +97,8 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
  * Types over the `length` characters that the element with the focus holds. False where the page has drawn another in its place
  * meanwhile: that one holds still what was to be replaced.
  */
-async function typeAnew(
-  { service, computer }: Hands,
+async function replaceText(
+  { service, computer }: PageInput,
   element: ElementHandle<Element>,
   length: number,
   value: string,
@@ -104,23 +113,23 @@ async function typeAnew(
 }
 
 /** Types of inputs that a password is shown in, where a site shows it. */
-const SHOWS_PASSWORD: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
+const REVEALED_PASSWORD_TYPES: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
 
 /**
  * Whether a control takes passwords: one that hides them, or the one that was read, while it shows them. One that has become
  * something else under the same selector (a comment, a search) does not.
  */
-function takesPassword({ tag, type, name }: ReturnType<typeof describeControl>, field: ReadField): boolean {
+function acceptsPassword({ tag, type, name }: ReturnType<typeof describeControl>, field: ReadField): boolean {
   if (tag !== 'input') return false;
   if (type === 'password') return true;
-  return SHOWS_PASSWORD.has(type) && (name === '' || field.name === name || field.name.startsWith(`${name}_`));
+  return REVEALED_PASSWORD_TYPES.has(type) && (name === '' || field.name === name || field.name.startsWith(`${name}_`));
 }
 
 /**
  * Types with the keys of each document on the way kept for the next element, and those of the last one as `keys` has it; false where
  * one was on its way elsewhere.
  */
-async function withKeysFor(
+async function withLockedKeys(
   around: ElementHandle<Element>[],
   element: ElementHandle<Element>,
   keys: Parameters<typeof lockKeys>[1],
@@ -139,9 +148,9 @@ async function withKeysFor(
 }
 
 /** Gives a document that the frame has asked for already the time to come: it would take the place of the one that is there. */
-export async function untilStays(frame: Frame): Promise<void> {
+export async function waitForPendingNavigation(frame: Frame): Promise<void> {
   const end = Date.now() + FIND_TIMEOUT_MS;
-  while (isLeaving(frame) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
+  while (isNavigating(frame) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
 /** Closes windows that have opened over a page while it was filled in, and shows it again. */
@@ -153,21 +162,21 @@ export async function bringToFront(page: Page): Promise<void> {
 }
 
 /** Gives a field the focus; answers how many characters are in it then. */
-async function focusByClick(hands: Hands, element: ElementHandle<Element>): Promise<number> {
-  const point = await pointOf(element.boundingBox(), element.evaluate(clickSpot));
-  if (point !== null) await clickMouse(hands.service, hands.computer, point);
-  const length = await lengthInFocus(element);
+async function focusByClick(pageInput: PageInput, element: ElementHandle<Element>): Promise<number> {
+  const point = await pointOf(element.boundingBox(), element.evaluate(findClickPoint));
+  if (point !== null) await clickMouse(pageInput.service, pageInput.computer, point);
+  const length = await focusedLength(element);
   if (length !== null) return length;
   await element.focus();
-  const focused = await lengthInFocus(element);
+  const focused = await focusedLength(element);
   // Typing without the focus would type into something else: a password in a search box.
   if (focused === null) throw failure('element_not_found', 'a field of the login form does not take the focus', true);
   return focused;
 }
 
 /** How many characters a field holds that has the focus; null where it has not. */
-async function lengthInFocus(element: ElementHandle<Element>): Promise<number | null> {
-  const [focused, length] = await Promise.all([element.evaluate(hasFocus), element.evaluate(lengthOfValue)]);
+async function focusedLength(element: ElementHandle<Element>): Promise<number | null> {
+  const [focused, length] = await Promise.all([element.evaluate(hasFocus), element.evaluate(valueLength)]);
   return focused ? length : null;
 }
 
@@ -175,45 +184,45 @@ async function lengthInFocus(element: ElementHandle<Element>): Promise<number | 
 const OPENS_WITHIN_MS = 2000;
 
 /** Chooses the entry of this name or value from a list: one of the browser's, or one that a script draws. */
-export async function chooseFrom(
-  hands: Hands,
+export async function chooseOption(
+  pageInput: PageInput,
   frame: Frame,
   selector: string,
   value: string,
   kind: 'native' | 'drawn',
 ): Promise<void> {
   const list = frame.locator(selector).first();
-  await (kind === 'native' ? chooseByName(hands, list, value) : chooseByClick(hands, frame, list, value));
+  await (kind === 'native' ? chooseByTyping(pageInput, list, value) : chooseByClick(pageInput, frame, list, value));
 }
 
 /**
  * Chooses by typing the entry's name, as a person does. Not by a click: the list that it would open lies outside
  * of the page. A list that does not go by what is typed (its entries begin with a picture or a number) is set directly.
  */
-async function chooseByName(hands: Hands, list: Locator, value: string): Promise<void> {
+async function chooseByTyping(pageInput: PageInput, list: Locator, value: string): Promise<void> {
   await list.focus({ timeout: FIND_TIMEOUT_MS });
-  if (await list.evaluate(hasFocus)) await typeText(hands.service, hands.computer, { text: value });
-  if (await list.evaluate(showsOption, value)) return;
+  if (await list.evaluate(hasFocus)) await typeText(pageInput.service, pageInput.computer, { text: value });
+  if (await list.evaluate(hasSelectedOption, value)) return;
   await list.selectOption({ label: value }, { timeout: 1000 }).catch(async () => {
     await list.selectOption(value, { timeout: 1000 }).catch(() => {
-      throw notOffered();
+      throw optionMissing();
     });
   });
 }
 
 /** Opens the list by a click and clicks the entry: what a script draws stands in the page. */
-async function chooseByClick(hands: Hands, frame: Frame, list: Locator, value: string): Promise<void> {
+async function chooseByClick(pageInput: PageInput, frame: Frame, list: Locator, value: string): Promise<void> {
   const option = frame.getByRole('option', { name: value.trim(), exact: true }).first();
-  if (!(await option.isVisible())) await clickLocator(hands, list);
+  if (!(await option.isVisible())) await clickLocator(pageInput, list);
   await option.waitFor({ state: 'visible', timeout: OPENS_WITHIN_MS }).catch(async () => {
-    await pressKey(hands.service, hands.computer, { keys: ['Escape'] });
-    throw notOffered();
+    await pressKey(pageInput.service, pageInput.computer, { keys: ['Escape'] });
+    throw optionMissing();
   });
-  await clickLocator(hands, option);
+  await clickLocator(pageInput, option);
   // What is drawn over the fields below until it has closed would take their clicks.
   await option.waitFor({ state: 'hidden', timeout: OPENS_WITHIN_MS }).catch(() => undefined);
 }
 
-function notOffered(): Error {
+function optionMissing(): Error {
   return failure('element_not_found', 'a list of the login form does not offer what was answered', true);
 }

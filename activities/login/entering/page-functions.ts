@@ -6,7 +6,7 @@
  */
 
 /** Number of characters in a control: tells whether it must be cleared, without reading what is in it. */
-export function lengthOfValue(element: Element): number {
+export function valueLength(element: Element): number {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value.length : 0;
 }
 
@@ -27,7 +27,7 @@ export function listKind(element: Element): 'native' | 'drawn' | null {
  * True when nothing of an element lies outside of its window, or is cut off by what it scrolls in. In a frame, the frame may
  * lie outside of the page's view.
  */
-export function isShownWhole(element: Element): boolean {
+export function isFullyVisible(element: Element): boolean {
   if (window.top !== window) return false;
   const box = element.getBoundingClientRect();
   const inWindow = box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
@@ -41,7 +41,7 @@ export function isShownWhole(element: Element): boolean {
 }
 
 /** True when a list stands on the entry of this name or value. */
-export function showsOption(element: Element, name: string): boolean {
+export function hasSelectedOption(element: Element, name: string): boolean {
   const option = element instanceof HTMLSelectElement ? element.selectedOptions[0] : undefined;
   return option !== undefined && (option.label.trim() === name.trim() || option.value === name);
 }
@@ -58,7 +58,7 @@ export function hasFocus(element: Element): boolean {
  * null when something else would take it. A link that is broken over lines is met on one of them: the middle of its box
  * may lie beside the words.
  */
-export function clickSpot(element: Element): { x: number; y: number } | null {
+export function findClickPoint(element: Element): { x: number; y: number } | null {
   const whole = element.getBoundingClientRect();
   const passesOn = getComputedStyle(element).pointerEvents === 'none';
   const parts = [whole, ...Array.from(element.getClientRects())];
@@ -89,12 +89,12 @@ export function clickSpot(element: Element): { x: number; y: number } | null {
 }
 
 /** True of a box that is ticked, drawn ones included. */
-export function isTicked(element: Element): boolean {
+export function isChecked(element: Element): boolean {
   return element instanceof HTMLInputElement ? element.checked : element.getAttribute('aria-checked') === 'true';
 }
 
 /** True when a click only marks the element as chosen: a radio button, or what stands for one. */
-export function onlyMarks(element: Element): boolean {
+export function onlySelects(element: Element): boolean {
   const control = element instanceof HTMLLabelElement ? element.control : element;
   const inner = control?.querySelector('input[type=radio], [role=radio]') ?? null;
   const marking = control instanceof HTMLInputElement && (control.type === 'radio' || control.type === 'checkbox');

@@ -1,6 +1,6 @@
 import type { Frame, Page, Request, Route } from 'playwright-core';
-import { sessionOf } from '../session/cdp-session.ts';
-import { navigatedBy } from '../reading/traffic.ts';
+import { cdpSessionOf } from '../session/cdp-session.ts';
+import { navigatedFrame } from '../reading/traffic.ts';
 
 /** What the browser tells of a request that has been answered. */
 interface Answered {
@@ -12,19 +12,19 @@ interface Answered {
 }
 
 /** A page that stays where it is while it is filled in. */
-export interface HeldPage {
+export interface PageGuard {
   /** From here on the form is being sent, and may lead anywhere. */
-  letGo(): void;
+  allowNavigation(): void;
   /** True once a form was kept from taking what was typed to where it may not go. */
-  hasRefused(): boolean;
+  hasBlockedForm(): boolean;
   /** True once a script or another part of the page was, and nothing has taken it where it may go. */
-  hasRefusedBeside(): boolean;
+  hasBlockedRequest(): boolean;
   /** Ends it: nothing is judged any more. Repeating it does nothing. */
   end(): Promise<void>;
 }
 
 /** What to hold a page by. */
-export interface HoldOptions {
+export interface GuardOptions {
   /** Frames whose documents, and those around them, stay until the form is sent. */
   frames: readonly Frame[];
   /** Spellings of what is typed: a request that carries one of them is judged, and each redirect that would repeat it. */
@@ -38,15 +38,15 @@ export interface HoldOptions {
  * place, and have the rest. A page that wants to go elsewhere meanwhile stays as it is. A form that would take a secret to where it may
  * not go is not sent at all, nor is what a script would send there, a recorder of what visitors do among them.
  */
-export async function holdPage(page: Page, { frames, secrets, mayCarryTo }: HoldOptions): Promise<HeldPage> {
+export async function guardPage(page: Page, { frames, secrets, mayCarryTo }: GuardOptions): Promise<PageGuard> {
   const held = new Set<Frame>(frames.flatMap(withAround));
-  let hasRefused = false;
-  let hasRefusedBeside = false;
+  let hasBlockedForm = false;
+  let hasBlockedRequest = false;
   let hasCarried = false;
   let hasEnded = false;
   const judge = async (route: Route): Promise<void> => {
     const request = route.request();
-    const frame = navigatedBy(request);
+    const frame = navigatedFrame(request);
     const isCarrier = carries(sentBy(request));
     const isRefused = isCarrier && !mayCarryTo(request.url());
     if (isRefused) note(request.isNavigationRequest());
@@ -69,16 +69,16 @@ export async function holdPage(page: Page, { frames, secrets, mayCarryTo }: Hold
   };
   const carries = (sent: string): boolean => secrets.some((secret) => sent.includes(secret));
   const note = (isNavigation: boolean): void => {
-    if (isNavigation) hasRefused = true;
-    else hasRefusedBeside = true;
+    if (isNavigation) hasBlockedForm = true;
+    else hasBlockedRequest = true;
   };
   const [endRedirects] = await Promise.all([followRedirects(page, judgeRedirect), page.route('**/*', judge)]);
   return {
-    letGo: () => {
+    allowNavigation: () => {
       held.clear();
     },
-    hasRefused: () => hasRefused,
-    hasRefusedBeside: () => hasRefusedBeside && !hasCarried,
+    hasBlockedForm: () => hasBlockedForm,
+    hasBlockedRequest: () => hasBlockedRequest && !hasCarried,
     end: async () => {
       if (hasEnded) return;
       hasEnded = true;
@@ -100,7 +100,7 @@ const CARRIERS = ['Document', 'XHR', 'Fetch', 'Ping', 'Other'] as const;
 
 /** Asks of each answer to what a page sends whether it may come, and has the browser follow no redirect that may not. */
 async function followRedirects(page: Page, mayCome: (answered: Answered) => boolean): Promise<() => Promise<void>> {
-  const session = await sessionOf(page);
+  const session = await cdpSessionOf(page);
   if (session === null) return () => Promise.resolve();
   const onPaused = (answered: Answered): void => {
     const { requestId } = answered;

@@ -13,19 +13,22 @@ export interface Place {
 }
 
 /** What filling needs: the page to look at, and the session's mouse and keyboard. */
-export interface Hands {
+export interface PageInput {
   page: Page;
   service: BrowserService;
   computer: InputTarget;
 }
 
 /** The frame that holds a place. */
-export async function frameOf(page: Page, place: Place): Promise<Frame> {
-  return (await wayTo(page, place)).frame;
+export async function resolveFrame(page: Page, place: Place): Promise<Frame> {
+  return (await resolveFramePath(page, place)).frame;
 }
 
 /** The frame that holds a place, and the elements of the frames that lead to it, outermost first. */
-export async function wayTo(page: Page, place: Place): Promise<{ frame: Frame; around: ElementHandle<Element>[] }> {
+export async function resolveFramePath(
+  page: Page,
+  place: Place,
+): Promise<{ frame: Frame; around: ElementHandle<Element>[] }> {
   let frame = page.mainFrame();
   const around: ElementHandle<Element>[] = [];
   for (const selector of place.frame) {
@@ -42,19 +45,19 @@ export async function wayTo(page: Page, place: Place): Promise<{ frame: Frame; a
 }
 
 /** The element at a selector, once it is there. */
-export async function attached(frame: Frame, selector: string): Promise<Locator> {
+export async function locateAttached(frame: Frame, selector: string): Promise<Locator> {
   const locator = frame.locator(selector).first();
   await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {
-    throw lost();
+    throw elementGone();
   });
   return locator;
 }
 
 /** The same, held: one that is drawn in its place later is another. */
-export async function elementAt(frame: Frame, selector: string): Promise<ElementHandle<Element>> {
+export async function findElement(frame: Frame, selector: string): Promise<ElementHandle<Element>> {
   const found = frame.waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS });
   return await found.catch(() => {
-    throw lost();
+    throw elementGone();
   });
 }
 
@@ -64,7 +67,7 @@ export async function scrollTo(element: Locator | ElementHandle): Promise<void> 
 }
 
 /** What was read a moment ago is there no more. */
-export function lost(): Error {
+export function elementGone(): Error {
   return failure('element_not_found', 'an element of the login form is gone', true);
 }
 

@@ -9,13 +9,13 @@ const SHORTEST = 4;
 /** What has been typed into the pages of a browser, for as long as this worker is connected to it. */
 const typedInto = new WeakMap<BrowserContext, Set<string>>();
 
-/** Remembers {@link spellingsOfSecrets} of what is about to be typed into a page, for {@link withoutTyped}. */
-export function rememberTyped(page: Page, spellings: readonly string[]): void {
-  typedInto.set(page.context(), new Set([...secretsTypedInto(page), ...spellings]));
+/** Remembers {@link secretSpellings} of what is about to be typed into a page, for {@link redactTypedSecrets}. */
+export function recordTypedSecrets(page: Page, spellings: readonly string[]): void {
+  typedInto.set(page.context(), new Set([...typedSecrets(page), ...spellings]));
 }
 
 /** Spellings of what was typed into the page's browser. */
-export function secretsTypedInto(page: Page): ReadonlySet<string> {
+export function typedSecrets(page: Page): ReadonlySet<string> {
   return typedInto.get(page.context()) ?? new Set();
 }
 
@@ -23,19 +23,19 @@ export function secretsTypedInto(page: Page): ReadonlySet<string> {
  * A reading without what was typed into the page's browser: a site may repeat a password or a code in its complaint, its title or its
  * address, steps later, too. Selectors stay as they are; the reader makes them from names and places.
  */
-export function withoutTyped(page: Page, reading: PageReading): PageReading {
-  return withoutSecrets(reading, [...secretsTypedInto(page)]);
+export function redactTypedSecrets(page: Page, reading: PageReading): PageReading {
+  return withoutSecrets(reading, [...typedSecrets(page)]);
 }
 
 /** Secrets as texts, addresses and forms spell them; without those that are too short to be looked for. */
-export function spellingsOfSecrets(values: readonly string[]): string[] {
+export function secretSpellings(values: readonly string[]): string[] {
   return values
     .filter((value) => value.trim().length >= SHORTEST)
     .flatMap((value) => [value, value.trim(), encodeURIComponent(toUSVString(value)), formEncoded(value)]);
 }
 
 /** Secrets as scripts spell them besides, in JSON and in base64 (of whatever they are part of). */
-export function spellingsInRequests(values: readonly string[]): string[] {
+export function requestSpellings(values: readonly string[]): string[] {
   return values
     .filter((value) => value.trim().length >= SHORTEST)
     .flatMap((value) => [JSON.stringify(value).slice(1, -1), ...[0, 1, 2].map((offset) => inBase64(value, offset))]);

@@ -16,7 +16,7 @@ const MIN_FRAME_SIZE = 40;
  * Collects the facts of the page and of every visible frame in it, the page first.
  * @returns an empty list when the page itself does not answer (it navigates, or is gone).
  */
-export async function seeFrames(page: Page): Promise<SeenFrame[]> {
+export async function collectFrames(page: Page): Promise<SeenFrame[]> {
   const budget = { left: MAX_FRAMES };
   return withQrCodes(page, await seeFrame(page.mainFrame(), [], budget));
 }

@@ -3,17 +3,17 @@ import type { EnterInput, LoginTarget } from '../../../contract/activities.ts';
 import { asksForCode } from '../../../contract/code-fields.ts';
 import type { PageReading, ReadField } from '../../../contract/reading.ts';
 import type { LoginDeps } from '../deps.ts';
-import { frameOf } from '../entering/page-input.ts';
-import { lengthOfValue } from '../entering/page-functions.ts';
-import { seeFrames } from './frames.ts';
-import { isAuthorizationAnswer, isAuthorizationRequest } from '../urls.ts';
+import { resolveFrame } from '../entering/page-input.ts';
+import { valueLength } from '../entering/page-functions.ts';
+import { collectFrames } from './frames.ts';
+import { isAuthorizationResponse, isAuthorizationRequest } from '../urls.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { readOffers } from '../../../reader/offers.ts';
-import { isAskedToLogIn, readAnonymously } from '../checks/verdict.ts';
+import { asksForLogin, readAnonymously } from '../checks/verdict.ts';
 import { readLogin } from './read-login.ts';
-import type { Judgement } from './read-page.ts';
-import { requestsUnderWay } from './traffic.ts';
-import { withoutTyped } from '../entering/typed-secrets.ts';
+import type { ReadPreferences } from './read-page.ts';
+import { requestsInFlight } from './traffic.ts';
+import { redactTypedSecrets } from '../entering/typed-secrets.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
 const LATE_ANSWER_WITHIN_MS = 20_000;
@@ -41,9 +41,9 @@ const MAX_WINDOWS = 3;
 /** The page that an answer was entered on, as it was before the press. */
 export interface PageBefore {
   page: Page;
-  /** What {@link countInputs} said. */
+  /** What {@link countVisibleInputs} said. */
   inputs: number;
-  /** What the page waited for already, by {@link requestsUnderWay}. */
+  /** What the page waited for already, by {@link requestsInFlight}. */
   underWay: ReadonlySet<Request>;
 }
 
@@ -64,20 +64,26 @@ export async function readAfterEntering(
   signal: AbortSignal,
 ): Promise<PageReading> {
   const began = Date.now();
-  const judgement = { chosen: target.forms, model: deps.model, endsWhenStill: answered !== 'way' };
+  const judgement = { chosen: target.forms, model: deps.model, stopWhenIdle: answered !== 'way' };
   let { page, reading } = await readNewest(deps, target.projectId, sessionId, judgement);
   let owedAt = -Infinity;
   // A script has the answer and leads on in a moment, or a slow one has not told of the refusal yet.
   for (;;) {
     const passed = Date.now() - began;
-    if (isAnswerOwed(page, before)) owedAt = passed;
+    if (isResponsePending(page, before)) owedAt = passed;
     const isOwed = passed < ANSWERS_WITHIN_MS && passed < owedAt + GOES_ON_WITHIN_MS;
-    const mayChange = isOwed ? asksUnrefused(reading) : passed < STILL_FILLED_WITHIN_MS && saysNothingNew(reading);
+    const mayChange = isOwed
+      ? isFormWithoutError(reading)
+      : passed < STILL_FILLED_WITHIN_MS && isUnansweredPasswordForm(reading);
     const isPending =
-      (passed < STILL_FILLED_WITHIN_MS && isToldByWindow(reading, before)) ||
-      (mayChange && !(await hasCodeJoined(page, reading, before)) && (await isFilled(page, reading)));
+      (passed < STILL_FILLED_WITHIN_MS && isAwaitingOpener(reading, before)) ||
+      (mayChange && !(await hasAddedCodeField(page, reading, before)) && (await isFilled(page, reading)));
     const isStarting = reading.kind === 'unavailable' && passed < STARTS_WITHIN_MS;
-    if (answered === 'way' || signal.aborted || !(isPending || isStarting || (await isOnItsWay(page, reading, passed))))
+    if (
+      answered === 'way' ||
+      signal.aborted ||
+      !(isPending || isStarting || (await isMidAuthorization(page, reading, passed)))
+    )
       break;
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     ({ page, reading } = await readNewest(deps, target.projectId, sessionId, judgement));
@@ -85,8 +91,8 @@ export async function readAfterEntering(
   const neutral = reading.kind === 'other' && reading.website_error === null;
   if (answered === 'way' || !neutral) return reading;
   if (await closesSoon(page)) return await readAfterEntering(deps, target, sessionId, answered, before, signal);
-  const offers = readOffers(await seeFrames(page));
-  if (offers.length > 0) return withoutTyped(page, { ...reading, kind: 'choice', choices: offers, submit: null });
+  const offers = readOffers(await collectFrames(page));
+  if (offers.length > 0) return redactTypedSecrets(page, { ...reading, kind: 'choice', choices: offers, submit: null });
   // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
   // visitor whom nobody knows tells: who is led away from there, or asked to log in, sees another page than this one.
   if (answered === 'who' && !isSameSite(page.url(), `https://${target.domain}/`)) return reading;
@@ -94,7 +100,7 @@ export async function readAfterEntering(
   const url = page.url();
   const strangers = await readAnonymously(deps, target, `${sessionId}-stranger`, url, signal).catch(() => null);
   const isOutside = strangers === null || (strangers.kind === 'other' && pathOf(strangers.url) === pathOf(url));
-  return isOutside || !isAskedToLogIn(strangers) ? reading : { ...reading, kind: 'logged_in' };
+  return isOutside || !asksForLogin(strangers) ? reading : { ...reading, kind: 'logged_in' };
 }
 
 /** Reads the page that a person would look at now: a provider's window may have opened, and may close while it is read. */
@@ -102,7 +108,7 @@ async function readNewest(
   { pages }: Pick<LoginDeps, 'pages'>,
   projectId: string,
   sessionId: string,
-  judgement: Judgement,
+  judgement: ReadPreferences,
 ): Promise<{ page: Page; reading: PageReading }> {
   for (let windows = 0; ; windows += 1) {
     const page = await pages.of(projectId, sessionId);
@@ -118,11 +124,15 @@ async function readNewest(
  * True of a page between a provider and who asked it, `passed` milliseconds after the press: an authorization request that asks
  * for nothing more is nobody's inside and leads back in a moment, and a provider's answer has still to be redeemed.
  */
-async function isOnItsWay(page: Page, { kind, website_error: error }: PageReading, passed: number): Promise<boolean> {
+async function isMidAuthorization(
+  page: Page,
+  { kind, website_error: error }: PageReading,
+  passed: number,
+): Promise<boolean> {
   if (kind !== 'other' && kind !== 'logged_in') return false;
-  if (passed < REDEEMS_WITHIN_MS && isAuthorizationAnswer(page.url())) return true;
+  if (passed < REDEEMS_WITHIN_MS && isAuthorizationResponse(page.url())) return true;
   if (passed >= LEADS_BACK_WITHIN_MS || error !== null || !isAuthorizationRequest(page.url())) return false;
-  return readOffers(await seeFrames(page)).length === 0;
+  return readOffers(await collectFrames(page)).length === 0;
 }
 
 /** True when a window that another page opened goes away by itself: what it has to say, it says to that page. */
@@ -133,7 +143,7 @@ async function closesSoon(page: Page): Promise<boolean> {
 }
 
 /** How many inputs of the page and its frames can be seen. */
-export async function countInputs(page: Page): Promise<number> {
+export async function countVisibleInputs(page: Page): Promise<number> {
   const counts = page.frames().map((frame) =>
     frame
       .locator('input:visible')
@@ -144,12 +154,12 @@ export async function countInputs(page: Page): Promise<number> {
 }
 
 /** True where the form has grown by the field of a code: that is the site's answer, although all else stays filled in. */
-async function hasCodeJoined(page: Page, { fields }: PageReading, before: PageBefore | null): Promise<boolean> {
-  return before !== null && fields.some(isCode) && (await countInputs(page)) > before.inputs;
+async function hasAddedCodeField(page: Page, { fields }: PageReading, before: PageBefore | null): Promise<boolean> {
+  return before !== null && fields.some(isCode) && (await countVisibleInputs(page)) > before.inputs;
 }
 
 /** True while the page that opened a provider's window shows what it did, and the window has closed: it has just been told. */
-function isToldByWindow({ kind, website_error: error }: PageReading, before: PageBefore | null): boolean {
+function isAwaitingOpener({ kind, website_error: error }: PageReading, before: PageBefore | null): boolean {
   return before?.page.isClosed() === true && (kind === 'form' || kind === 'choice') && error === null;
 }
 
@@ -165,7 +175,7 @@ function pathOf(url: string): string {
  * Where a code is asked for in the very form that was just filled in, the fields that still hold what was typed are marked:
  * typing into them again would take the code field away.
  */
-export async function markHeld(
+export async function markFilledFields(
   deps: Pick<LoginDeps, 'pages'>,
   { target, sessionId, answer }: Pick<EnterInput, 'target' | 'sessionId' | 'answer'>,
   reading: PageReading,
@@ -181,11 +191,11 @@ export async function markHeld(
   return { ...reading, fields };
 }
 
-function saysNothingNew(reading: PageReading): boolean {
-  return asksUnrefused(reading) && reading.fields.some(({ type }) => type === 'password');
+function isUnansweredPasswordForm(reading: PageReading): boolean {
+  return isFormWithoutError(reading) && reading.fields.some(({ type }) => type === 'password');
 }
 
-function asksUnrefused({ kind, website_error: error }: PageReading): boolean {
+function isFormWithoutError({ kind, website_error: error }: PageReading): boolean {
   return kind === 'form' && error === null;
 }
 
@@ -193,16 +203,16 @@ function asksUnrefused({ kind, website_error: error }: PageReading): boolean {
  * True while the page waits for what it has asked its servers since the press: one that looks as it was filled in has not been
  * answered then. What it waited for before has nothing to do with the press.
  */
-function isAnswerOwed(page: Page, before: PageBefore | null): boolean {
+function isResponsePending(page: Page, before: PageBefore | null): boolean {
   if (before?.page !== page) return false;
-  return [...requestsUnderWay(page)].some((request) => !before.underWay.has(request));
+  return [...requestsInFlight(page)].some((request) => !before.underWay.has(request));
 }
 
 /**
  * Reads the page for a worker that was lost between its press and the site's answer. While the form still holds what was
  * typed, the answer is likely to be on its way: asking again at once would have the person send the password twice.
  */
-export async function readAfterLostEntry(
+export async function readAfterLostWorker(
   deps: LoginDeps,
   target: LoginTarget,
   sessionId: string,
@@ -226,6 +236,6 @@ async function isFilled(page: Page, { fields }: PageReading): Promise<boolean> {
 }
 
 async function holdsText(page: Page, field: ReadField): Promise<boolean> {
-  const frame = await frameOf(page, field);
-  return (await frame.locator(field.selector).first().evaluate(lengthOfValue, null, { timeout: 1000 })) > 0;
+  const frame = await resolveFrame(page, field);
+  return (await frame.locator(field.selector).first().evaluate(valueLength, null, { timeout: 1000 })) > 0;
 }

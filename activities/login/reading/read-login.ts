@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core';
 import type { PageReading } from '../../../contract/reading.ts';
 import { inTime } from '../../../contract/in-time.ts';
 import { failure } from '../../activity.ts';
-import { shownUrl } from '../urls.ts';
-import { seeFrames } from './frames.ts';
-import { readWithReasons, type Judgement } from './read-page.ts';
+import { sanitizeUrl } from '../urls.ts';
+import { collectFrames } from './frames.ts';
+import { readWithReasons, type ReadPreferences } from './read-page.ts';
 import { evidenceOf } from '../../../reader/evidence.ts';
 import { showsOnlyLoading } from '../../../reader/signs.ts';
-import { withoutTyped } from '../entering/typed-secrets.ts';
+import { redactTypedSecrets } from '../entering/typed-secrets.ts';
 
 /** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
 const SIGN_OF_LIFE_WITHIN_MS = 3000;
@@ -20,7 +20,7 @@ const LOADS_WITHIN_MS = 20_000;
  * typed. A page whose
  * browser has died is no site that cannot be reached: that fails, and the next try finds out what is left.
  */
-export async function readLogin(page: Page, judgement: Judgement = {}): Promise<PageReading> {
+export async function readLogin(page: Page, judgement: ReadPreferences = {}): Promise<PageReading> {
   const end = Date.now() + LOADS_WITHIN_MS;
   // An error may quote the page. A closed page or a dead browser shows at the next call of the browser service.
   const read = (): Promise<PageReading | null> =>
@@ -30,10 +30,10 @@ export async function readLogin(page: Page, judgement: Judgement = {}): Promise<
       () => null,
     );
   let reading = await read();
-  while (reading?.kind === 'unavailable' && Date.now() < end && showsOnlyLoading(await seeFrames(page)))
+  while (reading?.kind === 'unavailable' && Date.now() < end && showsOnlyLoading(await collectFrames(page)))
     reading = await read();
   if (reading === null || (reading.kind === 'unavailable' && !(await isAlive(page)))) throw pageLost();
-  return withoutTyped(page, { ...reading, url: shownUrl(reading.url) });
+  return redactTypedSecrets(page, { ...reading, url: sanitizeUrl(reading.url) });
 }
 
 /** Leads the page to an address. False when it cannot be reached at all. */

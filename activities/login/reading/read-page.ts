@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { assertNever } from '../../../contract/assert-never.ts';
 import type { FormChoice, PageReading } from '../../../contract/reading.ts';
-import { openDeclaredRoots } from './shadow-roots.ts';
-import { seeFrames } from './frames.ts';
+import { exposeDeclaredRoots } from './shadow-roots.ts';
+import { collectFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
-import { asksServer, isTrafficOver } from './traffic.ts';
+import { hasRequestsInFlight, isNetworkIdle } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
 import { isErrorPage, ownSigns, showsOnlyLoading } from '../../../reader/signs.ts';
 import { understand, understandWithReasons, type Understood } from '../../../reader/understand.ts';
@@ -37,7 +37,7 @@ export interface ReadOptions extends SettleOptions {
    * A page that stands still, waits for no server and has things to use is not waited for any longer: for after a login, where a
    * page without anything to answer is what was hoped for. Default false: a form may still come.
    */
-  readonly endsWhenStill?: boolean | undefined;
+  readonly stopWhenIdle?: boolean | undefined;
   /** What a person has said of the forms that were taken. */
   readonly chosen?: FormChoice | undefined;
   /** Asked between forms that the rules see little difference between; without one the rules decide alone. */
@@ -45,14 +45,14 @@ export interface ReadOptions extends SettleOptions {
 }
 
 /** How a flow has its pages judged. */
-export type Judgement = Pick<ReadOptions, 'chosen' | 'model' | 'endsWhenStill'>;
+export type ReadPreferences = Pick<ReadOptions, 'chosen' | 'model' | 'stopWhenIdle'>;
 
 /**
  * Reads what a page asks of its visitor, as it is at this moment. Nothing is typed, pressed or changed, so it may be repeated
  * at any time. A page that gives no answer (it is navigating, or crashed) reads as `unavailable`.
  */
 export async function readPage(page: Page): Promise<PageReading> {
-  return understand(page.url(), await seeFrames(page));
+  return understand(page.url(), await collectFrames(page));
 }
 
 /**
@@ -73,12 +73,13 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   let rootsOpened = false;
   let stillLooks = 0;
   for (;;) {
-    const asked = asksServer(page);
-    const frames = await seeFrames(page);
+    const asked = hasRequestsInFlight(page);
+    const frames = await collectFrames(page);
     const understood = understandWithReasons(page.url(), frames, options.chosen);
     const { reading } = understood;
-    const isFinal = saysSomething(reading, frames) || (frames.length > 0 && frames.every(({ facts }) => facts.still));
-    if (isFinal || page.isClosed() || options.signal?.aborted) return await withOpinion(understood, frames, options);
+    const isFinal = isConclusive(reading, frames) || (frames.length > 0 && frames.every(({ facts }) => facts.still));
+    if (isFinal || page.isClosed() || options.signal?.aborted)
+      return await applyModelChoice(understood, frames, options);
     if (frames.length === 0) {
       // The page itself gave no answer (it navigates, or its machine is busy): it is asked again, not waited for.
       const left = started + timeoutMs - Date.now();
@@ -89,23 +90,23 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
     if (!rootsOpened) {
       // What stands in a closed root cannot be seen in the page: only one that seems to ask for nothing is worth the look.
       rootsOpened = true;
-      if ((await openDeclaredRoots(page)) > 0) continue;
+      if ((await exposeDeclaredRoots(page)) > 0) continue;
     }
     // An application may draw its frame while it still asks who is there, and the form only when it has been told.
-    if (options.endsWhenStill !== true && asked) askedLast = Date.now();
-    const patience = options.patienceMs ?? patienceWith(understood, frames);
+    if (options.stopWhenIdle !== true && asked) askedLast = Date.now();
+    const patience = options.patienceMs ?? patienceFor(understood, frames);
     const longest = waitFrom + (options.patienceMs ?? options.longestMs ?? PATIENCE_MS);
     const left = Math.min(askedLast + patience, longest, started + timeoutMs) - Date.now();
-    const isStill = options.endsWhenStill === true && stillLooks >= STILL_LOOKS && isUsable(frames);
+    const isStill = options.stopWhenIdle === true && stillLooks >= STILL_LOOKS && isUsable(frames);
     if (left <= 0 || isStill) return understood;
     // Not every change raises an event (one before the wait began, one in a shadow root made since): look again anyway.
     const hasChanged = await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
-    stillLooks = hasChanged || !isTrafficOver(page) ? 0 : stillLooks + 1;
+    stillLooks = hasChanged || !isNetworkIdle(page) ? 0 : stillLooks + 1;
   }
 }
 
 /** The reading as a model takes it, where the forms are close and it names one of them; else as it was. */
-async function withOpinion(
+async function applyModelChoice(
   understood: Understood,
   frames: readonly SeenFrame[],
   { model }: ReadOptions,
@@ -121,7 +122,7 @@ async function withOpinion(
 }
 
 /** False while waiting may still show something to answer. */
-function saysSomething(reading: PageReading, frames: readonly SeenFrame[]): boolean {
+function isConclusive(reading: PageReading, frames: readonly SeenFrame[]): boolean {
   const busy = frames.some(({ facts }) => facts.busy);
   switch (reading.kind) {
     case 'other':
@@ -153,7 +154,7 @@ function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
 }
 
 /** How long a page that asks for nothing is given to show something after all, in milliseconds. Pure. */
-export function patienceWith({ showsOtherForm }: Understood, frames: readonly SeenFrame[]): number {
+export function patienceFor({ showsOtherForm }: Understood, frames: readonly SeenFrame[]): number {
   if (frames.some(({ facts }) => facts.busy)) return PATIENCE_MS;
   if (showsOtherForm) return FORM_PATIENCE_MS;
   // A page that shows somebody's menu, settings or name has found out who is there: a login would stand on it by now.

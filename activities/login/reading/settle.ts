@@ -20,7 +20,7 @@ export async function settle(page: Page, options: SettleOptions = {}): Promise<v
   const deadline = Date.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   while (!page.isClosed() && !options.signal?.aborted) {
     const left = deadline - Date.now();
-    if (left <= 0 || (await quietFor(page, left, false)) !== 'navigated') return;
+    if (left <= 0 || (await waitForQuiet(page, left, false)) !== 'navigated') return;
     await loaded(page, deadline - Date.now());
   }
 }
@@ -28,7 +28,7 @@ export async function settle(page: Page, options: SettleOptions = {}): Promise<v
 /** Waits for the next change of the page, a navigation included, and until it is quiet after that. False when none came. */
 export async function settleAfterChange(page: Page, options: SettleOptions & { timeoutMs: number }): Promise<boolean> {
   const deadline = Date.now() + options.timeoutMs;
-  const end = await quietFor(page, options.timeoutMs, true);
+  const end = await waitForQuiet(page, options.timeoutMs, true);
   if (end === 'timeout' || page.isClosed()) return false;
   if (end === 'navigated') {
     await loaded(page, deadline - Date.now());
@@ -39,7 +39,7 @@ export async function settleAfterChange(page: Page, options: SettleOptions & { t
 
 type End = 'quiet' | 'timeout' | 'navigated';
 
-async function quietFor(page: Page, timeoutMs: number, change: boolean): Promise<End> {
+async function waitForQuiet(page: Page, timeoutMs: number, change: boolean): Promise<End> {
   try {
     return await page.evaluate<'quiet' | 'timeout'>(quietScript({ quietMs: QUIET_MS, timeoutMs, change }));
   } catch {

@@ -1,6 +1,6 @@
 import type { CDPSession, Page, BrowserContext } from 'playwright-core';
 import { z } from 'zod';
-import { sessionOf } from '../session/cdp-session.ts';
+import { cdpSessionOf } from '../session/cdp-session.ts';
 
 /** A node as the browser describes it; only what leads to shadow roots. */
 interface DescribedNode {
@@ -26,17 +26,17 @@ const DescribedNode: z.ZodType<DescribedNode> = z.object({
 });
 
 /** Runs on the host of a closed root: from here on, whoever asks it for its root gets it, as of an open one. */
-const SHOWS_ROOT = `function (root) { Object.defineProperty(this, 'shadowRoot', { value: root, configurable: true }); }`;
+const EXPOSE_ROOT = `function (root) { Object.defineProperty(this, 'shadowRoot', { value: root, configurable: true }); }`;
 
 /**
  * Opens the closed shadow roots that a page's markup declares to those who read the page: no script attaches them, so that
  * nothing can have them attached open. The browser's debugger sees them. Frames of other sites keep theirs.
  * @returns how many it has opened; 0 when the page is gone meanwhile.
  */
-export async function openDeclaredRoots(page: Page): Promise<number> {
+export async function exposeDeclaredRoots(page: Page): Promise<number> {
   const contexts: number[] = [];
   const note = ({ context }: { context: { id: number } }): void => void contexts.push(context.id);
-  const session = await sessionOf(page);
+  const session = await cdpSessionOf(page);
   try {
     if (session === null) return 0;
     const { root } = await session.send('DOM.getDocument', { depth: -1, pierce: true });
@@ -81,7 +81,7 @@ async function showIn(session: CDPSession, contexts: readonly number[], { host, 
       const [hostId, rootId] = [await objectOf(host), await objectOf(root)];
       if (hostId === undefined || rootId === undefined) continue;
       await session.send('Runtime.callFunctionOn', {
-        functionDeclaration: SHOWS_ROOT,
+        functionDeclaration: EXPOSE_ROOT,
         objectId: hostId,
         arguments: [{ objectId: rootId }],
       });
@@ -95,7 +95,7 @@ async function showIn(session: CDPSession, contexts: readonly number[], { host, 
  * Runs before a page's own scripts. A proxy, not a function of ours: it calls itself native, as the browser's own does.
  * A string, because a serialized function would carry what the loader adds to functions.
  */
-const OPENS_ROOTS = `Element.prototype.attachShadow = new Proxy(Element.prototype.attachShadow, {
+const OPEN_ROOTS_SCRIPT = `Element.prototype.attachShadow = new Proxy(Element.prototype.attachShadow, {
   apply: (attach, host, [init, ...rest]) => Reflect.apply(attach, host, [init && { ...init, mode: 'open' }, ...rest]),
 });`;
 
@@ -105,6 +105,6 @@ const OPENS_ROOTS = `Element.prototype.attachShadow = new Proxy(Element.prototyp
  * no content security policy stops it. Roots that are declared in markup
  * are opened when the page is read (declared-roots.ts).
  */
-export async function openShadowRoots(context: BrowserContext): Promise<void> {
-  await context.addInitScript({ content: OPENS_ROOTS });
+export async function forceOpenShadowRoots(context: BrowserContext): Promise<void> {
+  await context.addInitScript({ content: OPEN_ROOTS_SCRIPT });
 }

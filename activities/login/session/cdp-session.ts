@@ -5,7 +5,7 @@ const sessions = new WeakMap<Page, Promise<CDPSession | null>>();
 const ids = new WeakMap<Page, Promise<string | undefined>>();
 
 /** The browser's debugger on a page; null when the page is gone. */
-export function sessionOf(page: Page): Promise<CDPSession | null> {
+export function cdpSessionOf(page: Page): Promise<CDPSession | null> {
   const made =
     sessions.get(page) ??
     page
@@ -17,10 +17,10 @@ export function sessionOf(page: Page): Promise<CDPSession | null> {
 }
 
 /** The browser's own name of a page, by which input can be meant for it alone; undefined where the browser does not tell. */
-export function pageIdOf(page: Page): Promise<string | undefined> {
+export function targetIdOf(page: Page): Promise<string | undefined> {
   const known =
     ids.get(page) ??
-    sessionOf(page)
+    cdpSessionOf(page)
       .then((session) => session?.send('Target.getTargetInfo'))
       .then((answer) => answer?.targetInfo.targetId)
       .catch(() => undefined);

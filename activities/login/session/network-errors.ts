@@ -9,7 +9,7 @@ import { EgressRefusedError, resolveChecked } from '../../../egress/resolve.ts';
 import type { LoginDeps } from '../deps.ts';
 
 /** Fails when the target's proxy is not there any more: its session would be refused, and must not go out another way. */
-export async function requireProxy({ store }: Pick<LoginDeps, 'store'>, target: LoginTarget): Promise<void> {
+export async function assertProxyExists({ store }: Pick<LoginDeps, 'store'>, target: LoginTarget): Promise<void> {
   const proxy = target.browser?.proxy;
   if (proxy === undefined || proxy.mode !== undefined) return;
   const { id, name = '' } = proxy;
@@ -21,7 +21,7 @@ export async function requireProxy({ store }: Pick<LoginDeps, 'store'>, target: 
  * Fails when a page could not be had because of the session's proxy: what the browser shows then says nothing of the site,
  * and would be the same at the next try.
  */
-export async function blameProxy(
+export async function failOnProxyError(
   { service }: Pick<LoginDeps, 'service'>,
   target: LoginTarget,
   sessionId: string,
@@ -39,7 +39,7 @@ export async function blameProxy(
  * Leads a page somewhere by `work`. Fails when the last address that the page asked for is one that the egress rules
  * refuse: what it shows then is the guard's own answer, and says nothing of the site.
  */
-export async function blameEgress<Reading extends Pick<PageReading, 'kind'>>(
+export async function failOnRefusedAddress<Reading extends Pick<PageReading, 'kind'>>(
   page: Page,
   egress: EgressPolicy,
   work: () => Promise<Reading>,
@@ -51,7 +51,7 @@ export async function blameEgress<Reading extends Pick<PageReading, 'kind'>>(
   page.on('request', onRequest);
   try {
     const reading = await work();
-    await failWhenRefused(egress, asked, reading);
+    await failIfRefused(egress, asked, reading);
     return reading;
   } finally {
     page.off('request', onRequest);
@@ -59,7 +59,7 @@ export async function blameEgress<Reading extends Pick<PageReading, 'kind'>>(
 }
 
 /** Fails with `address_refused` when a page that shows nothing of a site was asked for at an address that is refused. */
-export async function failWhenRefused(
+export async function failIfRefused(
   egress: EgressPolicy,
   address: string,
   { kind }: Pick<PageReading, 'kind'>,

@@ -13,7 +13,7 @@ import {
 import type { BrowserProxyConfig } from '../../../contract/proxies.ts';
 
 /** Categories whose events would carry what a person types, from a service that does not leave it out by itself. */
-const TYPED_CATEGORIES = ['console', 'network', 'interaction', 'screenshot'] as const;
+const TYPING_CATEGORIES = ['console', 'network', 'interaction', 'screenshot'] as const;
 
 /**
  * The session of a login or a check: the one of that name, where an earlier try has opened it, else a new one. Before it
@@ -31,9 +31,9 @@ export async function openLoginSession(
     (await findSessionByName(service, projectId, name)) ??
     (await create(service, target, sessionBody(target, name, timeoutSeconds), signal));
   const wanted = selectionOnCreate(target.browser?.telemetry);
-  const seesTyping = TYPED_CATEGORIES.some((category) => wanted?.has(category) === true);
+  const seesTyping = TYPING_CATEGORIES.some((category) => wanted?.has(category) === true);
   if (!seesTyping || session.managed_auth === true) return session;
-  const off = Object.fromEntries(TYPED_CATEGORIES.map((category) => [category, { enabled: false }]));
+  const off = Object.fromEntries(TYPING_CATEGORIES.map((category) => [category, { enabled: false }]));
   try {
     await updateSession(service, projectId, session.session_id, { telemetry: { browser: off } });
   } catch (error) {
@@ -60,7 +60,7 @@ async function create(
 }
 
 /** Whether telemetry of a session is captured. */
-export function isCaptured({ telemetry }: Session): boolean {
+export function hasTelemetry({ telemetry }: Session): boolean {
   return Object.values(telemetry?.browser ?? {}).some(({ enabled }) => enabled === true);
 }
 
@@ -74,7 +74,7 @@ const VIEWPORT = { width: 1280, height: 800 };
 export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: number): Partial<BrowserCreate> {
   const telemetry = target.browser?.telemetry;
   return {
-    ...strangersSessionBody(target, name, timeoutSeconds),
+    ...anonymousSessionBody(target, name, timeoutSeconds),
     headless: target.recordSession !== true,
     profile: { name: target.profileName, save_changes: false },
     ...(telemetry === undefined ? {} : { telemetry }),
@@ -82,7 +82,7 @@ export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: n
 }
 
 /** The same way to the site without the profile: what somebody sees whom it does not know. */
-export function strangersSessionBody(
+export function anonymousSessionBody(
   { browser }: Pick<LoginTarget, 'browser'>,
   name: string,
   timeoutSeconds: number,

@@ -3,9 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { failure } from '../../activity.ts';
 import type { BrowserService } from '../../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../../browser-client/sessions.ts';
-import { followTraffic } from '../reading/traffic.ts';
-import { openShadowRoots } from '../reading/shadow-roots.ts';
-import { isStrange, openWindow } from './windows.ts';
+import { trackRequests } from '../reading/traffic.ts';
+import { forceOpenShadowRoots } from '../reading/shadow-roots.ts';
+import { isForeignWindow, openWindow } from './windows.ts';
 
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -34,7 +34,7 @@ export function createPages(service: BrowserService): Pages {
   const crashed = new WeakSet<Page>();
   const watch = (page: Page): void => {
     page.once('crash', () => crashed.add(page));
-    followTraffic(page);
+    trackRequests(page);
   };
 
   const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
@@ -49,7 +49,7 @@ export function createPages(service: BrowserService): Pages {
       // One that has gone is looked for again where it is asked for; nothing of it is held on to.
       browser.once('disconnected', () => drop(sessionId, browser));
       for (const context of browser.contexts()) {
-        await openShadowRoots(context);
+        await forceOpenShadowRoots(context);
         context.pages().forEach(watch);
         context.on('page', watch);
       }
@@ -93,7 +93,7 @@ export function createPages(service: BrowserService): Pages {
       const browser = await browserOf(projectId, sessionId, cdpUrl);
       const context = browser.contexts()[0];
       if (context === undefined) throw failure('session_gone', 'the browser has no window any more', true);
-      const page = context.pages().findLast((each) => !isStrange(each)) ?? (await openWindow(context));
+      const page = context.pages().findLast((each) => !isForeignWindow(each)) ?? (await openWindow(context));
       if (!crashed.has(page)) return page;
       await this.release(sessionId);
       await deleteSession(service, projectId, sessionId).catch(() => undefined);

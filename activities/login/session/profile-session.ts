@@ -3,7 +3,7 @@ import type { LoginTarget } from '../../../contract/activities.ts';
 import { deleteSession, updateSession, type Session } from '../../../browser-client/sessions.ts';
 import type { LoginDeps } from '../deps.ts';
 import { openLoginSession } from './open-session.ts';
-import { keepRecordings, recordSession, type Recorded } from './record-session.ts';
+import { saveRecordings, recordSession, type RecordingResult } from './record-session.ts';
 import { mergeStates } from '../../../store/profile-state/merge.ts';
 import { readState } from '../../../store/profile-state/state.ts';
 import type { Store } from '../../../store/store.ts';
@@ -12,7 +12,7 @@ import type { Store } from '../../../store/store.ts';
 const SESSION_SECONDS = 180;
 
 /** A browser on the profile as it is saved. */
-export interface ProfileSession extends Recorded {
+export interface ProfileSession extends RecordingResult {
   session: Session;
   page: Page;
 }
@@ -21,7 +21,7 @@ export interface ProfileSession extends Recorded {
  * Looks at a site through the saved profile, in a session of its own, which ends in every case. It is saved only when
  * `look` has it saved. A retried look of the same `name` goes on with the session that the lost one has opened.
  */
-export async function inProfileSession<Seen>(
+export async function withProfileSession<Seen>(
   deps: LoginDeps,
   target: LoginTarget,
   name: string,
@@ -37,13 +37,13 @@ export async function inProfileSession<Seen>(
     return await look({ session, page: await pages.of(projectId, id, session.cdp_ws_url), ...recorded });
   } finally {
     await pages.release(id);
-    await keepRecordings(deps, target, id, signal).catch(() => undefined);
+    await saveRecordings(deps, target, id, signal).catch(() => undefined);
     await deleteSession(service, projectId, id).catch(() => undefined);
   }
 }
 
 /** Has a session saved to its profile when it ends, with the cookies that the site has refreshed. */
-export async function saveAtEnd(
+export async function saveOnClose(
   { service }: Pick<LoginDeps, 'service'>,
   { projectId, profileName }: Pick<LoginTarget, 'projectId' | 'profileName'>,
   sessionId: string,
@@ -56,7 +56,7 @@ export async function saveAtEnd(
  * was, and what others have saved since stays. Nothing is taken back where another session saved at the same moment, nor
  * where the browser service keeps its profiles in a store of its own.
  */
-export async function saveUndoably(
+export async function saveWithRollback(
   { profiles }: Pick<Store, 'profiles'>,
   { projectId, profileName }: Pick<LoginTarget, 'projectId' | 'profileName'>,
   save: () => Promise<void>,

@@ -10,7 +10,7 @@ import type { SessionTarget } from '../../../browser-client/sessions.ts';
 const RECORDING_ID = /^rep_[a-z0-9]{25}$/;
 
 /** The recording of a session, or why there is none; both null where none was asked for. */
-export interface Recorded {
+export interface RecordingResult {
   replayId: string | null;
   /** For the timeline: what whoever runs the browser service can do about it. */
   replayError: string | null;
@@ -32,11 +32,11 @@ export async function recordSession(
   sessionId: string,
   maxSeconds: number,
   signal: AbortSignal,
-): Promise<Recorded> {
+): Promise<RecordingResult> {
   if (login.recordSession !== true) return { replayId: null, replayError: null };
   const target = { projectId: login.projectId, sessionId };
-  const inside = await unlessItFails(signal, () => recordInside(service, target, maxSeconds, signal));
-  const replayId = inside?.id ?? (await unlessItFails(signal, () => recordOutside(service, target, signal)));
+  const inside = await nullOnFailure(signal, () => startSessionRecorder(service, target, maxSeconds, signal));
+  const replayId = inside?.id ?? (await nullOnFailure(signal, () => startServiceReplay(service, target, signal)));
   const why = inside === null ? NO_PROCESSES : NO_RECORDER;
   return { replayId, replayError: replayId === null ? why : null };
 }
@@ -45,7 +45,7 @@ export async function recordSession(
  * Keeps what was recorded inside a session that is about to end. Nothing is kept when that fails: the login is what
  * counts. May run again.
  */
-export async function keepRecordings(
+export async function saveRecordings(
   { service, store }: { service: BrowserService; store: Pick<Store, 'recordings'> },
   login: LoginTarget,
   sessionId: string,
@@ -53,12 +53,12 @@ export async function keepRecordings(
 ): Promise<void> {
   if (login.recordSession !== true) return;
   const target = { projectId: login.projectId, sessionId };
-  await unlessItFails(signal, async () => {
+  await nullOnFailure(signal, async () => {
     const startedAt = new Map<string, Date | null>();
     for (const id of await recordedIn(service, target)) {
       if (!RECORDING_ID.test(id)) continue;
       // What a recorder that cannot be asked has written by now is kept.
-      startedAt.set(id, await unlessItFails(signal, () => stopRecorder(service, target, id)));
+      startedAt.set(id, await nullOnFailure(signal, () => stopRecorder(service, target, id)));
     }
     if (startedAt.size === 0) return;
     const finishedAt = new Date();
@@ -72,7 +72,7 @@ export async function keepRecordings(
   });
 }
 
-async function recordInside(
+async function startSessionRecorder(
   service: BrowserService,
   target: SessionTarget,
   maxSeconds: number,
@@ -84,7 +84,7 @@ async function recordInside(
   return { id: (await startRecorder(service, target, id, maxSeconds, signal)) ? id : null };
 }
 
-async function recordOutside(
+async function startServiceReplay(
   service: BrowserService,
   target: SessionTarget,
   signal: AbortSignal,
@@ -93,7 +93,7 @@ async function recordOutside(
   return (running ?? (await startReplay(service, target, signal))).replay_id;
 }
 
-async function unlessItFails<Result>(signal: AbortSignal, action: () => Promise<Result>): Promise<Result | null> {
+async function nullOnFailure<Result>(signal: AbortSignal, action: () => Promise<Result>): Promise<Result | null> {
   try {
     return await action();
   } catch {

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { isOwnSite, type AllowedSites } from '../../../contract/site-hosts.ts';
-import { isIdentityProvider, mayLeadTo } from '../allowed-sites.ts';
+import { isIdentityProvider, mayNavigateTo } from '../allowed-sites.ts';
 import { isAuthorizationRequest } from '../urls.ts';
-import { navigatedBy } from '../reading/traffic.ts';
+import { navigatedFrame } from '../reading/traffic.ts';
 import type { LoginTarget } from '../../../contract/activities.ts';
 
 /** What is known of the windows that pages of one browser have opened. */
@@ -25,7 +25,7 @@ const watched = new WeakMap<BrowserContext, Windows>();
  * one that came by a provider (which leads on to a company's own), and one that asks a provider of any name in the site's name.
  * Windows that are open already stay: who saw them open has judged them.
  */
-export function watchWindows(page: Page, sites: AllowedSites): void {
+export function closeForeignWindows(page: Page, sites: AllowedSites): void {
   const context = page.context();
   const known = watched.get(context);
   if (known !== undefined) {
@@ -44,7 +44,7 @@ export function watchWindows(page: Page, sites: AllowedSites): void {
   watched.set(context, windows);
   context.on('request', (request) => {
     if (!request.isNavigationRequest() || !isIdentityProvider(request.url())) return;
-    const frame = navigatedBy(request);
+    const frame = navigatedFrame(request);
     if (frame === null) windows.throughProvider.add(request);
     else if (frame.parentFrame() === null) windows.trusted.add(frame.page());
   });
@@ -58,7 +58,7 @@ export function watchWindows(page: Page, sites: AllowedSites): void {
 }
 
 /** Lets windows that open while `press` is on its way be the login's wherever they lead: somebody chose by whom to sign in. */
-export async function withChosenWindow(page: Page, press: () => Promise<void>): Promise<void> {
+export async function trustNewWindows(page: Page, press: () => Promise<void>): Promise<void> {
   const windows = watched.get(page.context());
   if (windows !== undefined) windows.isChosen = true;
   try {
@@ -76,19 +76,19 @@ export async function openWindow(context: BrowserContext): Promise<Page> {
 }
 
 /** True of a window that is closing, as it shows a stranger's site. */
-export function isStrange(page: Page): boolean {
+export function isForeignWindow(page: Page): boolean {
   return watched.get(page.context())?.strange.has(page) === true;
 }
 
 function judge(windows: Windows, opened: Page): void {
   const { sites, trusted, strange, throughProvider } = windows;
   for (const request of throughProvider)
-    if (navigatedBy(request)?.page() === opened) {
+    if (navigatedFrame(request)?.page() === opened) {
       trusted.add(opened);
       throughProvider.delete(request);
     }
   const url = opened.url();
-  if (trusted.has(opened) || isEmpty(url) || mayLeadTo(url, sites) || asksInNameOf(url, sites)) return;
+  if (trusted.has(opened) || isEmpty(url) || mayNavigateTo(url, sites) || asksInNameOf(url, sites)) return;
   strange.add(opened);
   void opened.close().catch(() => undefined);
 }
@@ -111,7 +111,7 @@ const kept = new WeakMap<BrowserContext, () => Promise<void>>();
  * While `isOn`, no window of the browser leaves the sites that the connection allows: somebody acts on the page. A window that is opened
  * to another site is closed. Frames within a page are the page's own affair: a puzzle lies in one of its maker. Repeating it does nothing.
  */
-export async function keepOnSite(page: Page, target: LoginTarget, isOn: boolean): Promise<void> {
+export async function confineNavigation(page: Page, target: LoginTarget, isOn: boolean): Promise<void> {
   const context = page.context();
   const end = kept.get(context);
   if (isOn === (end !== undefined)) return;
@@ -123,7 +123,7 @@ export async function keepOnSite(page: Page, target: LoginTarget, isOn: boolean)
   const judge = async (route: Route): Promise<void> => {
     const request = route.request();
     const leaves = request.isNavigationRequest() && request.frame().parentFrame() === null;
-    if (!leaves || mayLeadTo(request.url(), target)) {
+    if (!leaves || mayNavigateTo(request.url(), target)) {
       await route.fallback();
       return;
     }
