@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { FormChoice, PageReading } from '../../contract/reading.ts';
+import { portOf } from '../../egress/guard.ts';
 import { type EgressPolicy, isListedHost } from '../../egress/policy.ts';
 import { readSignInLinks } from '../../reader/sign-in-link.ts';
 import type { LoginDeps } from './deps.ts';
@@ -24,8 +25,8 @@ const COMMON_PATHS = [
   '/wp-login.php',
 ];
 
-/** Kinds of pages that end the search: the login goes on from them, or says why it cannot. */
-const TELLING = new Set<PageReading['kind']>([
+/** Kinds of pages that end the search: the login continues from them, or fails for a known reason. */
+const FINAL_KINDS = new Set<PageReading['kind']>([
   'form',
   'choice',
   'logged_in',
@@ -36,68 +37,68 @@ const TELLING = new Set<PageReading['kind']>([
   'http_login',
 ]);
 
-/** Kinds that a page which only links to logins of several kinds may be taken for. */
+/** Kinds that a page which only links to several ways of signing in may be read as. */
 const OFFER_KINDS = new Set<PageReading['kind']>(['choice', 'passkey', 'external_action']);
 
 /**
- * Leads the page to the site's login form: `login_url`, else the home page, its sign-in link, and the common paths.
- * Answers the first page that asks for a login or shows that there is one already; else the last that was seen. Where a
- * person has passed over what it finds, the site's other entrances are tried; after the last, the first is answered again.
+ * Navigates to the site's login form: `login_url`, else the home page, its sign-in link, and common paths. Returns the first page
+ * that asks for a login or is already signed in; else the last page read. If a person has rejected the form found there, the
+ * site's other sign-in links are tried; if none is left, the first form is returned again.
  */
 export async function findLoginPage(
   page: Page,
   target: LoginTarget,
   { egress, model }: Pick<LoginDeps, 'egress' | 'model'>,
 ): Promise<PageReading> {
-  const judgement = { chosen: target.forms, model };
-  const found = await findFirstLogin(page, target, egress, judgement);
+  const preferences = { chosen: target.forms, model };
+  const found = await findFirstLogin(page, target, egress, preferences);
   if (!isPassedOver(found, target.forms)) return found;
   const start = target.loginUrl ?? homeUrl(target.domain, egress);
-  const another = await findOtherLogin(page, [page.url(), start], judgement);
-  return another ?? (await findFirstLogin(page, target, egress, judgement));
+  const another = await findOtherLogin(page, [page.url(), start], preferences);
+  return another ?? (await findFirstLogin(page, target, egress, preferences));
 }
 
 async function findFirstLogin(
   page: Page,
   target: LoginTarget,
   egress: EgressPolicy,
-  judgement: ReadPreferences,
+  preferences: ReadPreferences,
 ): Promise<PageReading> {
   const { loginUrl, forms } = target;
   if (loginUrl !== null) {
     await goTo(page, loginUrl);
-    return await openLoginForm(page, await readLogin(page, judgement), judgement);
+    return await openLoginForm(page, await readLogin(page, preferences), preferences);
   }
   const home = homeUrl(target.domain, egress);
   await goTo(page, home);
-  const first = await readLogin(page, judgement);
-  // A home page may speak of many ways in; the one that it calls its sign-in comes first.
-  const leadsOn = (OFFER_KINDS.has(first.kind) || isPassedOver(first, forms)) && first.sign_in_link !== null;
-  if (TELLING.has(first.kind) && !leadsOn) return first;
-  const reached = first.sign_in_link === null ? null : await followSignInLink(page, first.sign_in_link, judgement);
-  if (reached !== null && TELLING.has(reached.kind)) return reached;
+  const first = await readLogin(page, preferences);
+  // A home page may offer many ways to sign in; its own sign-in link comes first.
+  const prefersLink = (OFFER_KINDS.has(first.kind) || isPassedOver(first, forms)) && first.sign_in_link !== null;
+  if (FINAL_KINDS.has(first.kind) && !prefersLink) return first;
+  const reached = first.sign_in_link === null ? null : await followSignInLink(page, first.sign_in_link, preferences);
+  if (reached !== null && FINAL_KINDS.has(reached.kind)) return reached;
   if (first.kind === 'unavailable' || first.kind === 'blocked') return first;
   for (const path of COMMON_PATHS) {
     if (!(await goTo(page, new URL(path, home).href))) continue;
-    const reading = await readLogin(page, judgement);
-    if (TELLING.has(reading.kind)) return reading;
+    const reading = await readLogin(page, preferences);
+    if (FINAL_KINDS.has(reading.kind)) return reading;
   }
   return reached ?? first;
 }
 
-/** True for a page whose every form a person has called the wrong one. */
+/** Whether a person has rejected every form of a page. */
 function isPassedOver({ forms: [first] = [] }: PageReading, chosen: FormChoice | undefined): boolean {
   return first !== undefined && first !== chosen?.taken && chosen?.passedOver.includes(first) === true;
 }
 
-/** So many entrances of one page are tried. */
-const MAX_ENTRANCES = 4;
+/** How many sign-in links of one page are tried. */
+const MAX_LINKS = 4;
 
-/** What the other sign-in controls of some pages lead to: the first that asks for a login which nobody has passed over. */
+/** Follows the other sign-in links of some pages to the first login that has not been rejected. */
 async function findOtherLogin(
   page: Page,
   from: readonly string[],
-  judgement: ReadPreferences,
+  preferences: ReadPreferences,
 ): Promise<PageReading | null> {
   const tried = new Set<string>(from);
   for (const address of new Set(from)) {
@@ -106,51 +107,44 @@ async function findOtherLogin(
     const entrances = readSignInLinks(await collectFrames(page)).filter(
       ({ href }) => href === null || !tried.has(href),
     );
-    for (const entrance of entrances.slice(0, MAX_ENTRANCES)) {
+    for (const entrance of entrances.slice(0, MAX_LINKS)) {
       if (entrance.href !== null) tried.add(entrance.href);
       else if (page.url() !== address) await goTo(page, address);
-      const reading = await followSignInLink(page, entrance, judgement);
-      if (TELLING.has(reading.kind) && !isPassedOver(reading, judgement.chosen)) return reading;
+      const reading = await followSignInLink(page, entrance, preferences);
+      if (FINAL_KINDS.has(reading.kind) && !isPassedOver(reading, preferences.chosen)) return reading;
     }
   }
   return null;
 }
 
-/**
- * What a page that should ask for a login shows when its own sign-in control is pressed: a form in a window over the page,
- * or another page. The reading as it was where there is none, or it leads to nothing that asks.
- */
+/** Follows the sign-in control of a page that shows no login, to a dialog or another page. Returns `reading` if that finds none. */
 export async function openLoginForm(
   page: Page,
   reading: PageReading,
-  judgement?: ReadPreferences,
+  preferences?: ReadPreferences,
 ): Promise<PageReading> {
   if (reading.kind !== 'other' || reading.sign_in_link === null) return reading;
-  const reached = await followSignInLink(page, reading.sign_in_link, judgement);
-  return TELLING.has(reached.kind) ? reached : reading;
+  const reached = await followSignInLink(page, reading.sign_in_link, preferences);
+  return FINAL_KINDS.has(reached.kind) ? reached : reading;
 }
 
-/** The site's home page: https, or http when the host is a private one that the operator listed. */
+/** The site's home page: https, or http for a private host listed by the operator. */
 export function homeUrl(domain: string, egress: EgressPolicy): string {
   const plain = new URL(`http://${domain}/`);
-  const port = plain.port === '' ? 80 : Number(plain.port);
-  return isListedHost(egress, plain.hostname, port) ? plain.href : `https://${domain}/`;
+  return isListedHost(egress, plain.hostname, portOf(plain)) ? plain.href : `https://${domain}/`;
 }
 
-/**
- * Goes where a page's sign-in link leads, or presses the button that opens the form, and reads what is there: the window that the
- * button has opened, where there is one.
- */
+/** Follows a page's sign-in link, or presses the button that opens its form, and reads the result: the popup, if one opened. */
 export async function followSignInLink(
   page: Page,
   { href, selector }: NonNullable<PageReading['sign_in_link']>,
-  judgement?: ReadPreferences,
+  preferences?: ReadPreferences,
 ): Promise<PageReading> {
   const opened: Page[] = [];
   page.once('popup', (window) => opened.push(window));
   if (href !== null && /^https?:/.test(href)) await goTo(page, href);
   else await page.click(selector, { timeout: 5000 }).catch(() => undefined);
-  const reading = await readLogin(page, judgement);
+  const reading = await readLogin(page, preferences);
   const [window] = opened;
-  return window === undefined || window.isClosed() ? reading : await readLogin(window, judgement);
+  return window === undefined || window.isClosed() ? reading : await readLogin(window, preferences);
 }

@@ -1,10 +1,10 @@
-/** Longest query value that is kept: identifiers of pages are short, tokens are long. */
+/** Longest query value that is kept: page identifiers are short, tokens are long. */
 const MAX_VALUE_LENGTH = 32;
 const SENSITIVE_NAME = /code|token|session|sid|auth|secret|pass|key|state|nonce|ticket|sig|jwt|otp|saml/i;
 
 /**
- * A page's address as it may be kept and shown: no user, no fragment, and no query value that could be a secret of the
- * session (a login often lands on an address that carries a one-time token), or that holds one of `secrets`.
+ * Strips what must not be stored or shown from a page's URL: userinfo, fragment, and query values that could be session secrets
+ * (logins often land on a URL with a one-time token) or contain one of `secrets`.
  */
 export function sanitizeUrl(address: string, secrets: ReadonlySet<string> = new Set()): string {
   if (!URL.canParse(address)) return 'about:blank';
@@ -19,7 +19,7 @@ export function sanitizeUrl(address: string, secrets: ReadonlySet<string> = new 
   return url.href;
 }
 
-/** An address without user, query and fragment, as a timeline tells it. */
+/** A URL without userinfo, query, and fragment, as shown in a timeline. */
 export function stripQuery(address: string): string {
   if (!URL.canParse(address)) return 'about:blank';
   const { protocol, host, pathname } = new URL(address);
@@ -27,8 +27,8 @@ export function stripQuery(address: string): string {
 }
 
 /**
- * True for an address that asks a provider for a visitor's authorization (RFC 6749, section 4.1.1; SAML's redirect binding).
- * Nobody's inside is there: once it is answered it leads back to who asked.
+ * Whether a URL is an authorization request (RFC 6749, section 4.1.1; SAML redirect binding). Such a page is never a signed-in
+ * landing page: once answered, it redirects back to the client.
  */
 export function isAuthorizationRequest(address: string): boolean {
   if (!URL.canParse(address)) return false;
@@ -38,17 +38,17 @@ export function isAuthorizationRequest(address: string): boolean {
   );
 }
 
-/** True for an address that brings a provider's answer (RFC 6749, section 4.1.2), which the application has still to redeem. */
+/** Whether a URL carries an authorization response (RFC 6749, section 4.1.2) that the application has yet to redeem. */
 export function isAuthorizationResponse(address: string): boolean {
   return URL.canParse(address) && ['code', 'state'].every((name) => new URL(address).searchParams.has(name));
 }
 
-/** True for two addresses of one page: host and path are the same, whatever the query. */
+/** Whether two URLs have the same host and path. */
 export function isSamePage(left: string, right: string): boolean {
   return hostAndPath(left) !== '' && hostAndPath(left) === hostAndPath(right);
 }
 
-/** Host and path of an address; empty when it is none. */
+/** Host and path of a URL; empty if it is invalid. */
 export function hostAndPath(address: string): string {
   if (!URL.canParse(address)) return '';
   const { host, pathname } = new URL(address);

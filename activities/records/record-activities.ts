@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { storedFacts } from '../login/credentials/attached-credential.ts';
-import { pendingValuesKey } from '../login/credentials/entry-values.ts';
+import { pendingValuesKey } from '../login/credentials/pending-credential.ts';
 import { failure, guard } from '../activity.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */

@@ -42,7 +42,7 @@ async function after(html: string, inputsBefore: number | null = null, url = '')
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page: tab, inputs: inputsBefore, underWay: new Set() },
+      inputsBefore === null ? null : { page: tab, inputs: inputsBefore, inFlight: new Set() },
       signal,
     );
   } finally {

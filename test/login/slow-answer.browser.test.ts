@@ -61,7 +61,7 @@ async function answered(path: string): Promise<{ settledAt: string; reading: Pag
   try {
     await page.goto(site + path);
     await page.fill('input', '123456');
-    const before = { page, inputs: await countVisibleInputs(page), underWay: requestsInFlight(page) };
+    const before = { page, inputs: await countVisibleInputs(page), inFlight: requestsInFlight(page) };
     await waitForRequestsToSettle(page, () => page.evaluate("document.querySelector('form').requestSubmit()"), signal);
     const settledAt = new URL(page.url()).pathname;
     const pages = { of: () => Promise.resolve(page), release: () => Promise.resolve(), close: () => Promise.resolve() };

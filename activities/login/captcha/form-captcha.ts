@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 /// <reference lib="dom" />
 import type { Frame, Page } from 'playwright-core';
 import { inTime } from '../../../contract/in-time.ts';
@@ -39,7 +40,7 @@ export async function waitForCaptchaAnswer(
     const withinMs = state === 'open' ? OPEN_ANSWERS_WITHIN_MS : UNSEEN_ANSWERS_WITHIN_MS;
     if (!isAwaited || Date.now() - began >= withinMs || signal.aborted) return state !== 'open';
     // No event tells of an answer: scripts set the value of a field.
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(LOOK_EVERY_MS);
   }
 }
 

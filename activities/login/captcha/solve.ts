@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginTarget, Observation, SolverTask, TakeSolutionInput } from '../../../contract/activities.ts';
 import type { CaptchaSolve } from '../../../contract/captcha-solves.ts';
 import type { PageReading } from '../../../contract/reading.ts';
@@ -93,7 +94,7 @@ async function readOnceAccepted(
     const page = await pages.of(target.projectId, sessionId);
     const reading = await readLogin(page, { chosen: target.forms, model });
     if (reading.kind !== 'captcha' || Date.now() >= end || signal.aborted) return reading;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(LOOK_EVERY_MS);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnterInput, FieldEntry } from '../../../contract/activities.ts';
 import { asksForCode } from '../../../contract/code-fields.ts';
 import type { Page } from 'playwright-core';
@@ -7,23 +8,23 @@ import { openAttachedCredential, valueOwner, TOTP_SECRET, type CredentialOwner }
 import type { LoginDeps } from '../deps.ts';
 import { failure } from '../../activity.ts';
 import { collectFrames } from '../reading/frames.ts';
-import { packTyped, unpackTyped, type TypedValue } from './pending-credential.ts';
+import type { TypedValue } from './pending-credential.ts';
 import { Secret, TOTP } from 'otpauth';
 import { readTotpSecret } from '../../../contract/totp-secret.ts';
 import type { Store } from '../../../store/store.ts';
 
-/** One value to type. `owner`: whom a stored one belongs to; null for what a person has just given for this very field. */
+/** One value to type. `owner`: whom a stored value belongs to; null for one that a person has just given for this field. */
 export interface OpenedValue {
   entry: FieldEntry;
   text: string;
   owner: ValueOwner | null;
-  /** What the credential is given once the login has proved good. */
-  keeps: Omit<TypedValue, 'origin'> | null;
+  /** What is saved to the credential once the login has succeeded. */
+  pending: Omit<TypedValue, 'origin'> | null;
 }
 
 /**
- * Values in the order of the entries. Fails with `submission_gone` where one is gone, and with `element_not_found` where the page
- * does not show the secret of the authenticator any more.
+ * Opens the values of an answer, in the order of its entries. Fails with `submission_gone` if one no longer exists, and with
+ * `element_not_found` if the page no longer shows the secret of a new authenticator.
  */
 export async function openValues(
   deps: LoginDeps,
@@ -33,7 +34,7 @@ export async function openValues(
 ): Promise<OpenedValue[]> {
   const submission = input.submissionId === null ? null : await deps.store.submissions.open(input.submissionId);
   if (input.submissionId !== null && submission === null)
-    throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
+    throw failure('submission_gone', 'the submitted values no longer exist; they are asked for again', true);
   const needsCredential = input.answer.entries.some(({ source }) => source.kind !== 'submission');
   const credential =
     needsCredential && input.credentialId !== null
@@ -43,23 +44,21 @@ export async function openValues(
   for (const entry of input.answer.entries) {
     if (entry.source.kind === 'enrolment') {
       const secret = readEnrolment(await collectFrames(page))?.secret;
-      if (secret === undefined) throw failure('element_not_found', 'the new authenticator is gone from the page', true);
-      values.push({
-        entry,
-        text: await currentTotpCode(secret, signal),
-        owner: null,
-        keeps: { ref: TOTP_SECRET, text: secret },
-      });
+      if (secret === undefined)
+        throw failure('element_not_found', 'the page no longer shows the new authenticator', true);
+      const pending = { ref: TOTP_SECRET, text: secret };
+      values.push({ entry, text: await currentTotpCode(secret, signal), owner: null, pending });
       continue;
     }
     const text = await textOf(entry);
-    if (text === undefined) throw failure('submission_gone', 'a value to type is gone; it is asked for again', true);
-    const isLasting = entry.source.kind === 'submission' && !asksForCode(entry.field.type);
+    if (text === undefined)
+      throw failure('submission_gone', 'a value to type no longer exists; it is asked for again', true);
+    const isReusable = entry.source.kind === 'submission' && !asksForCode(entry.field.type);
     values.push({
       entry,
       text,
       owner: credential === null ? null : ownerFor(entry, credential),
-      keeps: isLasting ? { ref: entry.ref, text } : null,
+      pending: isReusable ? { ref: entry.ref, text } : null,
     });
   }
   return values;
@@ -91,56 +90,17 @@ function ownerFor({ source }: FieldEntry, credential: CredentialOwner): ValueOwn
   }
 }
 
-/** Whether nobody but the site and its visitor may see a value. A user name is what a person must see to know which account is meant. */
+/** Whether a value must be shown to nobody. User names may be shown: a person must see which account is meant. */
 export function isSecret({ entry }: OpenedValue): boolean {
   return entry.field.type !== 'identifier';
 }
 
-/** Under this name the values of an entering are kept: who follows a lost worker finds them by it. */
-export function pendingValuesKey(flowId: string, entryId: string): string {
-  return `kept:${flowId}:${entryId}`;
-}
-
-/** Keeps what a person gave and where it was typed, without one-time codes. */
-export async function keepTypedValues(
-  deps: LoginDeps,
-  input: EnterInput,
-  values: OpenedValue[],
-  origins: string[],
-): Promise<string | null> {
-  const fresh: TypedValue[] = [];
-  for (const [index, { keeps }] of values.entries())
-    if (keeps !== null) fresh.push({ ...keeps, origin: origins[index] ?? '' });
-  return await addPendingValues(deps, input, input.keptId, fresh);
-}
-
-/** Seals what the credential learns until the login proves good, with what was kept earlier. */
-export async function addPendingValues(
-  deps: LoginDeps,
-  input: EnterInput,
-  keptId: string | null,
-  fresh: TypedValue[],
-): Promise<string | null> {
-  if (fresh.length === 0) return keptId;
-  const earlier = keptId === null ? null : await deps.store.submissions.open(keptId);
-  const replaced = new Set(fresh.map(({ ref }) => ref));
-  const { submissionId } = await deps.store.submissions.seal({
-    connectionId: input.target.connectionId,
-    interactionId: pendingValuesKey(input.flowId, input.entryId),
-    values: packTyped([...unpackTyped(earlier?.values ?? {}).filter(({ ref }) => !replaced.has(ref)), ...fresh]),
-    expiresAt: new Date(input.keepUntil),
-    withoutCodes: true,
-  });
-  if (keptId !== null && keptId !== submissionId) await deps.store.submissions.destroy(keptId);
-  return submissionId;
-}
-
-/** In the last seconds of a period a code may arrive too late: the next one is awaited (security.md). */
-const LAST_SECONDS_MS = 4000;
+/** A code with less time left than this may arrive too late, so the next one is awaited. */
+const MIN_REMAINING_MS = 4000;
 
 /**
- * The current code of a credential's TOTP secret (RFC 6238), never the same period's twice: sites refuse a code that was
- * used. Waits up to a period where it must.
+ * The current code of a credential's TOTP secret (RFC 6238), at most once per period: sites reject a used code. Waits for the
+ * next period if necessary.
  */
 export async function claimTotpCode(
   store: Pick<Store, 'totpUses'>,
@@ -152,19 +112,19 @@ export async function claimTotpCode(
   for (;;) {
     const now = Date.now();
     const left = totp.remaining({ timestamp: now });
-    if (left > LAST_SECONDS_MS && (await store.totpUses.claim(credentialId, totp.counter({ timestamp: now }))))
+    if (left > MIN_REMAINING_MS && (await store.totpUses.claim(credentialId, totp.counter({ timestamp: now }))))
       return totp.generate({ timestamp: now });
     signal.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, Math.min(left + 50, 1000)));
+    await sleep(Math.min(left + 50, 1000));
   }
 }
 
-/** The current code of a secret that nobody has used yet. Waits for the next one where this one is about to end. */
+/** The current code of a new secret. Waits for the next one if it is about to expire. */
 export async function currentTotpCode(secret: string, signal: AbortSignal): Promise<string> {
   const totp = totpOf(secret);
-  while (totp.remaining() <= LAST_SECONDS_MS) {
+  while (totp.remaining() <= MIN_REMAINING_MS) {
     signal.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await sleep(250);
   }
   return totp.generate();
 }

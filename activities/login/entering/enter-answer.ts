@@ -7,13 +7,7 @@ import { waitForCaptchaAnswer } from '../captcha/form-captcha.ts';
 import { observeCaptcha } from '../captcha/solve.ts';
 import { credentialFactsForPage } from '../credentials/attached-credential.ts';
 import type { LoginDeps } from '../deps.ts';
-import {
-  isSecret,
-  addPendingValues,
-  keepTypedValues,
-  openValues,
-  type OpenedValue,
-} from '../credentials/entry-values.ts';
+import { isSecret, openValues, type OpenedValue } from '../credentials/entry-values.ts';
 import { bringToFront, fillField, waitForPendingNavigation } from './fill-field.ts';
 import { guardPage, type PageGuard } from './page-guard.ts';
 import type { Passkeys } from '../credentials/passkeys.ts';
@@ -24,16 +18,16 @@ import {
   countVisibleInputs,
   markFilledFields,
   readAfterEntering,
-  type Answered,
+  type AnswerKind,
 } from '../reading/read-after-entering.ts';
 import { waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
 import { targetIdOf } from '../session/cdp-session.ts';
-import { passkeyToTypedValue } from '../credentials/pending-credential.ts';
+import { addPendingValues, passkeyToTypedValue } from '../credentials/pending-credential.ts';
 import { recordTypedSecrets, requestSpellings, secretSpellings } from './typed-secrets.ts';
 
 /**
- * Types one answer into the page and presses its button, at most once: the ledger is claimed before the first key, so
- * that a second run of the same entering types nothing. Where a field sits is checked before anything is claimed.
+ * Types one answer into the page and submits it, at most once: the ledger is claimed before the first key, so a second run of the
+ * same entry types nothing. The site of every field is checked before anything is claimed.
  */
 export async function enterAnswer(
   deps: LoginDeps,
@@ -48,107 +42,113 @@ export async function enterAnswer(
     service: deps.service,
     computer: { projectId: target.projectId, sessionId: input.sessionId, pageId: await targetIdOf(page) },
   };
-  // Nobody acts on the page any more, and the site's answer may lead anywhere.
+  // Nobody acts on the page any longer, and submitting may lead anywhere.
   await confineNavigation(page, target, false);
   closeForeignWindows(page, target);
   const [first] = answer.entries;
-  if (first !== undefined && !(await waitForCaptchaAnswer(page, first.field, false, signal))) throw unproved();
+  if (first !== undefined && !(await waitForCaptchaAnswer(page, first.field, false, signal))) throw captchaUnanswered();
   const values = await openValues(deps, input, page, signal);
   const secrets = values.filter(isSecret).map(({ text }) => text);
   const spellings = secretSpellings(secrets);
   recordTypedSecrets(page, spellings);
-  const sent = [...spellings, ...requestSpellings(secrets)];
-  const held = secrets.length > 0 ? await guardEntry(deps, page, values, sent, target) : null;
+  const pageGuard =
+    secrets.length > 0
+      ? await guardEntry(deps, page, values, [...spellings, ...requestSpellings(secrets)], target)
+      : null;
   try {
-    return await enterGuarded(deps, passkeys, input, { page, pageInput, values, held }, signal);
+    return await enterGuarded(deps, passkeys, input, { page, pageInput, values, pageGuard }, signal);
   } finally {
-    await held?.end();
+    await pageGuard?.stop();
   }
 }
 
-/** What an entering works with. `held`: keeps the page where it is; null where nothing secret is typed. */
+/** State of one entry. `pageGuard`: null if nothing secret is typed. */
 interface Entering {
   page: Page;
   pageInput: PageInput;
   values: OpenedValue[];
-  held: PageGuard | null;
+  pageGuard: PageGuard | null;
 }
 
 async function enterGuarded(
   deps: LoginDeps,
   passkeys: Passkeys,
   input: EnterInput,
-  { page, pageInput, values, held }: Entering,
+  { page, pageInput, values, pageGuard }: Entering,
   signal: AbortSignal,
 ): Promise<EnterOutcome> {
   const { target, flowId, entryId, answer } = input;
+  const { typingLedger, submissions } = deps.store;
   const [first] = answer.entries;
-  const at = page.url();
+  const startUrl = page.url();
   const origins: string[] = [];
   for (const value of values)
     origins.push(assertAllowedSite(deps, page, await resolveFrame(page, value.entry.field), value, target));
-  const claimed = await deps.store.typingLedger.claim({
+  const claimed = await typingLedger.claim({
     connectionId: target.connectionId,
     flowId,
     interactionId: entryId,
     ...(input.submissionId === null ? {} : { submissionId: input.submissionId }),
   });
   if (!claimed)
-    throw failure('entry_uncertain', 'this answer was entered before; its outcome is read from the page', true);
+    throw failure('entry_uncertain', 'this answer was already entered; its outcome is read from the page', true);
   for (const value of values) {
     assertNotAbandoned(signal);
     await fillField(pageInput, value.entry.field, value.text, (frame) => {
       assertAllowedSite(deps, page, frame, value, target);
     });
   }
-  const [isMine, inputs] = await Promise.all([
-    deps.store.typingLedger.advance(flowId, entryId, 'typed'),
+  const [isStillOurs, inputs] = await Promise.all([
+    typingLedger.advance(flowId, entryId, 'typed'),
     countVisibleInputs(page),
   ]);
-  if (!isMine) throw entryAbandoned();
+  if (!isStillOurs) throw entryAbandoned();
   if (first !== undefined && !(await waitForCaptchaAnswer(page, first.field, true, signal))) {
     await withdrawEntry(deps, pageInput, input, signal);
-    throw unproved();
+    throw captchaUnanswered();
   }
-  const typedId = await keepTypedValues(deps, input, values, origins);
-  // From here on nobody needs the submission: what is kept for the credential is kept apart.
-  if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
-  const before = page.url();
-  const underWay = requestsInFlight(page);
+  const typed = values.flatMap(({ pending }, index) =>
+    pending === null ? [] : [{ ...pending, origin: origins[index] ?? '' }],
+  );
+  const typedId = await addPendingValues(deps.store, input, input.keptId, typed);
+  // The submission is no longer needed: pending values are stored separately.
+  if (input.submissionId !== null) await submissions.destroy(input.submissionId);
+  const urlBeforePress = page.url();
+  const inFlight = requestsInFlight(page);
   if (answer.choice?.uses === 'new_passkey') await passkeys.allowCreation(target, input.sessionId);
   const press = async (): Promise<void> => {
     assertNotAbandoned(signal);
-    if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw entryAbandoned();
+    if (!(await typingLedger.advance(flowId, entryId, 'pressed'))) throw entryAbandoned();
     if (hasNewerWindow(page)) await bringToFront(page);
-    held?.allowNavigation();
+    pageGuard?.allowNavigation();
     if (answer.choice !== null) {
       await checkBoxes(pageInput, answer.choice.ticks ?? []);
       await selectChoice(pageInput, answer.choice, answer.submit);
-    } else if (!(await hasSubmittedItself(page, at, answer))) {
+    } else if (!(await hasSubmittedItself(page, startUrl, answer))) {
       await pressSubmit(pageInput, answer.submit);
       if (answer.submit === null) await blurLoneField(pageInput, answer.entries);
     }
   };
-  const settled = (): Promise<void> => waitForRequestsToSettle(page, press, signal);
-  await (choosesProvider(answer) ? trustNewWindows(page, settled) : settled());
-  await held?.end();
-  if (held?.hasBlockedForm() === true) throw siteNotAllowed();
+  const pressAndSettle = (): Promise<void> => waitForRequestsToSettle(page, press, signal);
+  await (choosesProvider(answer) ? trustNewWindows(page, pressAndSettle) : pressAndSettle());
+  await pageGuard?.stop();
+  if (pageGuard?.hasBlockedForm() === true) throw siteNotAllowed();
   if (answer.choice?.uses === 'passkey' || answer.choice?.uses === 'new_passkey')
-    await waitForPasskeyNavigation(page, before);
+    await waitForPasskeyNavigation(page, urlBeforePress);
   const seen = await readAfterEntering(
     deps,
     target,
     input.sessionId,
-    answered(answer),
-    { page, inputs, underWay },
+    answerKind(answer),
+    { page, inputs, inFlight },
     signal,
   );
-  // Where the login itself was kept from going, the form has no answer.
-  if (held?.hasBlockedRequest() === true && asksForSameFields(seen, answer)) throw siteNotAllowed();
+  // If the request that was blocked is the login itself, the form gets no response.
+  if (pageGuard?.hasBlockedRequest() === true && asksForSameFields(seen, answer)) throw siteNotAllowed();
   const reading = await markFilledFields(deps, input, seen);
   const created = await passkeys.takeCreated(target, input.sessionId);
-  const keptId = await addPendingValues(deps, input, typedId, created.map(passkeyToTypedValue));
-  await deps.store.typingLedger.advance(flowId, entryId, 'observed');
+  const keptId = await addPendingValues(deps.store, input, typedId, created.map(passkeyToTypedValue));
+  await typingLedger.advance(flowId, entryId, 'observed');
   const now = await deps.pages.of(target.projectId, input.sessionId);
   await confineNavigation(now, target, reading.kind === 'captcha');
   return {
@@ -159,13 +159,17 @@ async function enterGuarded(
   };
 }
 
-/** The last digit of a code sends many a form by itself: what has come from another address has no button of that form. */
-async function hasSubmittedItself(page: Page, at: string, { entries, submit }: EnterInput['answer']): Promise<boolean> {
-  // The page of a password is held where it is until the press.
+/** Many forms submit themselves on the last digit of a code: the button at that selector may then belong to the next page. */
+async function hasSubmittedItself(
+  page: Page,
+  startUrl: string,
+  { entries, submit }: EnterInput['answer'],
+): Promise<boolean> {
+  // A page with a password is kept from navigating until the press.
   if (submit === null || submit.frame.length > 0 || entries.some(({ field }) => field.type === 'password'))
     return false;
   await waitForPendingNavigation(page.mainFrame());
-  if (page.url() === at) return false;
+  if (page.url() === startUrl) return false;
   const left = await page
     .locator(submit.selector)
     .count()
@@ -173,42 +177,42 @@ async function hasSubmittedItself(page: Page, at: string, { entries, submit }: E
   return left === 0;
 }
 
-function answered({ entries, choice }: EnterInput['answer']): Answered {
+function answerKind({ entries, choice }: EnterInput['answer']): AnswerKind {
   if (entries.length > 0 || choice?.type === 'other' || choice?.uses === 'passkey') return 'login';
-  return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'who' : 'way';
+  return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'account' : 'method';
 }
 
 function asksForSameFields({ kind, fields }: PageReading, { entries }: EnterInput['answer']): boolean {
   return kind === 'form' && fields.some(({ name }) => entries.some(({ field }) => field.name === name));
 }
 
-/** Whether an answer chooses by whom to sign in: that may be a company's own provider, on a site that nobody has named. */
+/** Whether the answer chooses a provider. That may be a company's own, on a site that no setting names. */
 function choosesProvider({ choice }: EnterInput['answer']): boolean {
   return choice?.type === 'sso_provider' || choice?.type === 'sign_in_method';
 }
 
-/** How long a site may take from the press to the page behind its passkey, in milliseconds. */
-const CEREMONY_WITHIN_MS = 8_000;
+/** How long a site may take from the press to the page after its passkey prompt, in milliseconds. */
+const PASSKEY_TIMEOUT_MS = 8_000;
 
-/** Between the requests of a ceremony the page is quiet, and still looks as if nothing had been pressed. */
-async function waitForPasskeyNavigation(page: Page, before: string): Promise<void> {
-  const options = { timeout: CEREMONY_WITHIN_MS, waitUntil: 'commit' } as const;
-  // A site that refuses the passkey, or leads on without an address of its own, is read as it is then.
-  await page.waitForURL(({ href }) => href !== before, options).catch(() => undefined);
+/** Between the requests of a passkey ceremony the page is idle and looks as if nothing had been pressed. */
+async function waitForPasskeyNavigation(page: Page, urlBefore: string): Promise<void> {
+  const options = { timeout: PASSKEY_TIMEOUT_MS, waitUntil: 'commit' } as const;
+  // If the site refuses the passkey, or continues without changing its URL, the page is read as it is.
+  await page.waitForURL(({ href }) => href !== urlBefore, options).catch(() => undefined);
 }
 
-/** The workflow has given this run up (a stall of seconds is enough): it may have asked the person again by now. */
+/** Once the workflow has given this run up (after a stall of seconds), it may already have asked the person again. */
 function assertNotAbandoned(signal: AbortSignal): void {
   if (signal.aborted) throw entryAbandoned();
 }
 
-function unproved(): Error {
-  return failure('captcha_unanswered', 'a captcha beside the fields has no answer; nothing was sent', true);
+function captchaUnanswered(): Error {
+  return failure('captcha_unanswered', 'a captcha in the form has not been solved; nothing was submitted', true);
 }
 
 /**
- * Leaves a form that was filled in and cannot be sent: a captcha has come up, or its answer has expired. Whoever gives it that answer
- * finds no password in the form, to be sent by another press than the one that the ledger counts.
+ * Withdraws an entry that cannot be submitted because a captcha came up or its answer expired. Passwords are cleared, so that
+ * whoever solves the captcha cannot submit them by a press that the ledger does not count.
  */
 async function withdrawEntry(
   deps: LoginDeps,
@@ -224,12 +228,12 @@ async function withdrawEntry(
 }
 
 function entryAbandoned(): Error {
-  return failure('entry_uncertain', 'this entering was given up; its outcome is read from the page', true);
+  return failure('entry_uncertain', 'this entry was abandoned; its outcome is read from the page', true);
 }
 
 /**
- * Refuses a field on a site that may not be typed into, or not with this value; answers the origin of the document that
- * holds the field, as the browser has it at this moment.
+ * Throws if a field is on a site that must not be typed into, or not with this value. Returns the origin of the document that
+ * currently holds the field, as the browser reports it.
  */
 function assertAllowedSite(
   deps: LoginDeps,
@@ -247,12 +251,12 @@ function assertAllowedSite(
 function siteNotAllowed(): Error {
   return failure(
     'domain_not_allowed',
-    'a field of the login form sits on, or sends to, a site that is not allowed',
+    'a field of the login form is on, or submits to, a site that is not allowed',
     true,
   );
 }
 
-/** Holds the page for as long as it is filled in; its forms may send what is typed to where it may be typed. */
+/** Guards the page while it is filled in. Its forms may send what is typed only where it may be typed. */
 async function guardEntry(
   deps: LoginDeps,
   page: Page,
@@ -262,16 +266,15 @@ async function guardEntry(
 ): Promise<PageGuard> {
   const frames = await Promise.all(values.map(({ entry }) => resolveFrame(page, entry.field)));
   const from = frames.map(authorUrl);
-  // The last digit of a code sends many a form by itself, and that is to go on.
-  const stays = values.some(({ entry }) => entry.field.type === 'password');
+  // Many forms submit themselves on the last digit of a code, which must work; only pages with a password are held.
+  const hasPassword = values.some(({ entry }) => entry.field.type === 'password');
   return await guardPage(page, {
-    frames: stays ? frames : [],
+    frames: hasPassword ? frames : [],
     secrets,
-    mayCarryTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
+    maySendTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
   });
 }
 
-/** True where other windows have opened over the page. */
 function hasNewerWindow(page: Page): boolean {
   return page.context().pages().at(-1) !== page;
 }

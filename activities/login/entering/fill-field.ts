@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ElementHandle, Frame, JSHandle, Page, Locator } from 'playwright-core';
 import { asksForCode } from '../../../contract/code-fields.ts';
@@ -150,7 +151,7 @@ async function withLockedKeys(
 /** Gives a document that the frame has asked for already the time to come: it would take the place of the one that is there. */
 export async function waitForPendingNavigation(frame: Frame): Promise<void> {
   const end = Date.now() + FIND_TIMEOUT_MS;
-  while (isNavigating(frame) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
+  while (isNavigating(frame) && Date.now() < end) await sleep(25);
 }
 
 /** Closes windows that have opened over a page while it was filled in, and shows it again. */

@@ -2,8 +2,8 @@ import type { Frame, Page, Request, Route } from 'playwright-core';
 import { cdpSessionOf } from '../session/cdp-session.ts';
 import { navigatedFrame } from '../reading/traffic.ts';
 
-/** What the browser tells of a request that has been answered. */
-interface Answered {
+/** A response that the browser has paused (CDP `Fetch.requestPaused`). */
+interface PausedResponse {
   requestId: string;
   request: { url: string; postData?: string };
   resourceType: string;
@@ -11,107 +11,115 @@ interface Answered {
   responseHeaders?: { name: string; value: string }[];
 }
 
-/** A page that stays where it is while it is filled in. */
+/** Guards a page while it is filled in. */
 export interface PageGuard {
-  /** From here on the form is being sent, and may lead anywhere. */
+  /** Lets the guarded documents navigate: the form is about to be submitted. Requests are still checked. */
   allowNavigation(): void;
-  /** True once a form was kept from taking what was typed to where it may not go. */
+  /** True once a form submission was blocked because it would have sent a secret to a site where it may not go. */
   hasBlockedForm(): boolean;
-  /** True once a script or another part of the page was, and nothing has taken it where it may go. */
+  /** True once a script's request was blocked for that reason, and no other has sent the secret where it may go. */
   hasBlockedRequest(): boolean;
-  /** Ends it: nothing is judged any more. Repeating it does nothing. */
-  end(): Promise<void>;
+  /** Stops guarding. Idempotent. */
+  stop(): Promise<void>;
 }
 
-/** What to hold a page by. */
+/** What to guard. */
 export interface GuardOptions {
-  /** Frames whose documents, and those around them, stay until the form is sent. */
+  /** Frames whose documents, and those of their ancestors, must not navigate until {@link PageGuard.allowNavigation}. */
   frames: readonly Frame[];
-  /** Spellings of what is typed: a request that carries one of them is judged, and each redirect that would repeat it. */
+  /** Spellings of the typed secrets: requests and redirects that contain one are checked. */
   secrets: readonly string[];
-  /** Whether a request may take them to an address. */
-  mayCarryTo: (url: string) => boolean;
+  /** Whether a request with a secret may go to a URL. */
+  maySendTo: (url: string) => boolean;
 }
 
 /**
- * Holds the documents that are typed into: between the look at a document's address and the last key another one could come in its
- * place, and have the rest. A page that wants to go elsewhere meanwhile stays as it is. A form that would take a secret to where it may
- * not go is not sent at all, nor is what a script would send there, a recorder of what visitors do among them.
+ * Keeps the documents that are typed into from being replaced between the check of a document's URL and the last key: navigations
+ * are aborted and the page stays as it is. Also blocks every request (form or script, such as a session recorder) that would send
+ * a secret to a site where it may not go.
  */
-export async function guardPage(page: Page, { frames, secrets, mayCarryTo }: GuardOptions): Promise<PageGuard> {
-  const held = new Set<Frame>(frames.flatMap(withAround));
+export async function guardPage(page: Page, { frames, secrets, maySendTo }: GuardOptions): Promise<PageGuard> {
+  const guarded = new Set<Frame>(frames.flatMap(withAncestors));
   let hasBlockedForm = false;
   let hasBlockedRequest = false;
-  let hasCarried = false;
-  let hasEnded = false;
-  const judge = async (route: Route): Promise<void> => {
-    const request = route.request();
-    const frame = navigatedFrame(request);
-    const isCarrier = carries(sentBy(request));
-    const isRefused = isCarrier && !mayCarryTo(request.url());
-    if (isRefused) note(request.isNavigationRequest());
-    else hasCarried ||= isCarrier;
-    // Not as a fault: the page stays as it is.
-    if (isRefused || (frame !== null && held.has(frame))) await route.abort('aborted');
-    else await route.fallback();
-  };
-  // A redirect repeats a request without a word of it to routes.
-  const judgeRedirect = ({ request, resourceType, responseStatusCode: status = 0, responseHeaders = [] }: Answered) => {
-    const location = responseHeaders.find(({ name }) => name.toLowerCase() === 'location')?.value;
-    if (status < 300 || status >= 400 || location === undefined || !URL.canParse(location, request.url)) return true;
-    const to = new URL(location, request.url).href;
-    const repeated = REPEATS.has(status) ? (request.postData ?? '') : '';
-    if (!carries(`${to}\n${repeated}`) || mayCarryTo(to)) return true;
-    // What it answers has not arrived.
-    hasCarried = false;
-    note(resourceType === 'Document');
-    return false;
-  };
-  const carries = (sent: string): boolean => secrets.some((secret) => sent.includes(secret));
-  const note = (isNavigation: boolean): void => {
+  let hasSentSecret = false;
+  let isStopped = false;
+  const containsSecret = (sent: string): boolean => secrets.some((secret) => sent.includes(secret));
+  const recordBlocked = (isNavigation: boolean): void => {
     if (isNavigation) hasBlockedForm = true;
     else hasBlockedRequest = true;
   };
-  const [endRedirects] = await Promise.all([followRedirects(page, judgeRedirect), page.route('**/*', judge)]);
+  const checkRequest = async (route: Route): Promise<void> => {
+    const request = route.request();
+    const frame = navigatedFrame(request);
+    const hasSecret = containsSecret(sentBy(request));
+    const isBlocked = hasSecret && !maySendTo(request.url());
+    if (isBlocked) recordBlocked(request.isNavigationRequest());
+    else hasSentSecret ||= hasSecret;
+    // 'aborted' leaves the page as it is instead of showing an error page.
+    if (isBlocked || (frame !== null && guarded.has(frame))) await route.abort('aborted');
+    else await route.fallback();
+  };
+  // Playwright's routes do not see the requests that follow a redirect.
+  const mayFollow = ({
+    request,
+    resourceType,
+    responseStatusCode: status = 0,
+    responseHeaders = [],
+  }: PausedResponse): boolean => {
+    const location = responseHeaders.find(({ name }) => name.toLowerCase() === 'location')?.value;
+    if (status < 300 || status >= 400 || location === undefined || !URL.canParse(location, request.url)) return true;
+    const to = new URL(location, request.url).href;
+    const repeatedBody = BODY_PRESERVING.has(status) ? (request.postData ?? '') : '';
+    if (!containsSecret(`${to}\n${repeatedBody}`) || maySendTo(to)) return true;
+    // The redirect is the response to the request that sent the secret, and it is not delivered.
+    hasSentSecret = false;
+    recordBlocked(resourceType === 'Document');
+    return false;
+  };
+  const [stopRedirects] = await Promise.all([checkRedirects(page, mayFollow), page.route('**/*', checkRequest)]);
   return {
     allowNavigation: () => {
-      held.clear();
+      guarded.clear();
     },
     hasBlockedForm: () => hasBlockedForm,
-    hasBlockedRequest: () => hasBlockedRequest && !hasCarried,
-    end: async () => {
-      if (hasEnded) return;
-      hasEnded = true;
-      await Promise.all([endRedirects(), page.unroute('**/*', judge).catch(() => undefined)]);
+    hasBlockedRequest: () => hasBlockedRequest && !hasSentSecret,
+    stop: async () => {
+      if (isStopped) return;
+      isStopped = true;
+      await Promise.all([stopRedirects(), page.unroute('**/*', checkRequest).catch(() => undefined)]);
     },
   };
 }
 
-/** What a request would tell whom it goes to. */
+/** Everything in a request that its recipient can read a secret from. */
 function sentBy(request: Request): string {
   const { referer = '', authorization = '' } = request.headers();
   return [request.url(), request.postData() ?? '', referer, authorization].join('\n');
 }
 
-/** Statuses of redirects that repeat the body of a request. */
-const REPEATS = new Set([307, 308]);
-/** What can carry a body: forms and scripts. Answers to the rest are not held up. */
-const CARRIERS = ['Document', 'XHR', 'Fetch', 'Ping', 'Other'] as const;
+/** Redirect statuses that repeat the body of a request. */
+const BODY_PRESERVING = new Set([307, 308]);
+/** Requests that can have a body. Other responses are not paused. */
+const RESOURCE_TYPES = ['Document', 'XHR', 'Fetch', 'Ping', 'Other'] as const;
 
-/** Asks of each answer to what a page sends whether it may come, and has the browser follow no redirect that may not. */
-async function followRedirects(page: Page, mayCome: (answered: Answered) => boolean): Promise<() => Promise<void>> {
+/** Pauses each response and fails those that redirect where `mayFollow` says no. Returns what stops it. */
+async function checkRedirects(
+  page: Page,
+  mayFollow: (response: PausedResponse) => boolean,
+): Promise<() => Promise<void>> {
   const session = await cdpSessionOf(page);
   if (session === null) return () => Promise.resolve();
-  const onPaused = (answered: Answered): void => {
-    const { requestId } = answered;
-    const sent = mayCome(answered)
+  const onPaused = (response: PausedResponse): void => {
+    const { requestId } = response;
+    const sent = mayFollow(response)
       ? session.send('Fetch.continueRequest', { requestId })
       : session.send('Fetch.failRequest', { requestId, errorReason: 'Aborted' });
-    // One whose page has gone has no answer.
+    // Fails if the page is gone.
     void sent.catch(() => undefined);
   };
   session.on('Fetch.requestPaused', onPaused);
-  const patterns = CARRIERS.map((resourceType) => ({ resourceType, requestStage: 'Response' as const }));
+  const patterns = RESOURCE_TYPES.map((resourceType) => ({ resourceType, requestStage: 'Response' as const }));
   await session.send('Fetch.enable', { patterns }).catch(() => undefined);
   return async () => {
     await session.send('Fetch.disable').catch(() => undefined);
@@ -119,7 +127,7 @@ async function followRedirects(page: Page, mayCome: (answered: Answered) => bool
   };
 }
 
-function withAround(frame: Frame): Frame[] {
-  const around = frame.parentFrame();
-  return around === null ? [frame] : [frame, ...withAround(around)];
+function withAncestors(frame: Frame): Frame[] {
+  const parent = frame.parentFrame();
+  return parent === null ? [frame] : [frame, ...withAncestors(parent)];
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { clickMouse, pressKey } from '../../../browser-client/computer.ts';
 import { findClickPoint, hasFocus, isFullyVisible, isChecked, valueLength, onlySelects } from './page-functions.ts';
@@ -91,7 +92,7 @@ const RETURN_ANSWERED_WITHIN_MS = 500;
 export async function blurLoneField(pageInput: PageInput, entries: Answer['entries']): Promise<void> {
   const [only, ...others] = entries;
   if (only === undefined || others.length > 0 || only.field.type !== 'identifier') return;
-  await new Promise((resolve) => setTimeout(resolve, RETURN_ANSWERED_WITHIN_MS));
+  await sleep(RETURN_ANSWERED_WITHIN_MS);
   const frame = await resolveFrame(pageInput.page, only.field).catch(() => null);
   const field = await frame?.$(only.field.selector).catch(() => null);
   const stands = await Promise.all([field?.evaluate(hasFocus), field?.evaluate(valueLength)]).catch(() => [false]);
@@ -101,8 +102,7 @@ export async function blurLoneField(pageInput: PageInput, entries: Answer['entri
 /** Some forms enable their button when the last field is filled, a moment after the last key. */
 async function waitUntilEnabled(locator: Locator): Promise<void> {
   const end = Date.now() + 2000;
-  while (Date.now() < end && (await locator.isDisabled().catch(() => false)))
-    await new Promise((resolve) => setTimeout(resolve, 25));
+  while (Date.now() < end && (await locator.isDisabled().catch(() => false))) await sleep(25);
 }
 
 function pointOfLocator(locator: Locator): Promise<Point | null> {

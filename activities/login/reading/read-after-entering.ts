@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request } from 'playwright-core';
 import type { EnterInput, LoginTarget } from '../../../contract/activities.ts';
 import { asksForCode } from '../../../contract/code-fields.ts';
@@ -15,134 +16,130 @@ import type { ReadPreferences } from './read-page.ts';
 import { requestsInFlight } from './traffic.ts';
 import { redactTypedSecrets } from '../entering/typed-secrets.ts';
 
-/** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
-const LATE_ANSWER_WITHIN_MS = 20_000;
-const LOOK_EVERY_MS = 500;
-/** How long a form that stays as it was filled in may still wait for its answer, in milliseconds. */
-const STILL_FILLED_WITHIN_MS = 6_000;
+/** How long a site may still take to answer what a lost worker has submitted, in milliseconds. */
+const LATE_ANSWER_TIMEOUT_MS = 20_000;
+const POLL_INTERVAL_MS = 500;
+/** How long a form that is still filled in may wait for its answer, in milliseconds. */
+const STILL_FILLED_TIMEOUT_MS = 6_000;
 /**
- * The same while the site has not answered what was asked of it since the press, in milliseconds: with the time that the press itself
- * is given, longer than gateways wait for the servers behind them. The activity ends at two minutes.
+ * The same while requests made since the press are pending, in milliseconds. Together with the time allowed for the press this is
+ * longer than gateways wait for their upstreams. The activity times out after two minutes.
  */
-const ANSWERS_WITHIN_MS = 45_000;
-/** How long a script may take from one answer to its next request, or to what it shows, in milliseconds. */
-const GOES_ON_WITHIN_MS = 2_000;
-/** How long an application that is starting (a blank page, one that says to wait) may take after a login, in milliseconds. */
-const STARTS_WITHIN_MS = 30_000;
-/** How long an answered authorization request may take to lead back to who made it, in milliseconds. */
-const LEADS_BACK_WITHIN_MS = 20_000;
-/** How long an application may take to redeem a provider's answer, in milliseconds; some leave it in their address for good. */
-const REDEEMS_WITHIN_MS = 5_000;
-/** How long a provider's window that has nothing more to ask may stay open, in milliseconds. */
-const WINDOW_CLOSES_WITHIN_MS = 3_000;
-/** How many windows may close, one after the other, while they are read. */
-const MAX_WINDOWS = 3;
+const RESPONSE_TIMEOUT_MS = 45_000;
+/** How long a script may take from one response to its next request, or to showing a result, in milliseconds. */
+const SCRIPT_PAUSE_MS = 2_000;
+/** How long an application may take to start after a login (a blank page or one that says to wait), in milliseconds. */
+const START_TIMEOUT_MS = 30_000;
+/** How long an answered authorization request may take to redirect back to the client, in milliseconds. */
+const REDIRECT_TIMEOUT_MS = 20_000;
+/** How long an application may take to redeem an authorization response, in milliseconds; some leave it in their URL for good. */
+const REDEEM_TIMEOUT_MS = 5_000;
+/** How long a provider's popup that asks for nothing more may stay open, in milliseconds. */
+const POPUP_CLOSE_TIMEOUT_MS = 3_000;
+/** How many windows in a row may close while they are read. */
+const MAX_CLOSED_WINDOWS = 3;
 
 /** The page that an answer was entered on, as it was before the press. */
 export interface PageBefore {
   page: Page;
-  /** What {@link countVisibleInputs} said. */
+  /** From {@link countVisibleInputs}. */
   inputs: number;
-  /** What the page waited for already, by {@link requestsInFlight}. */
-  underWay: ReadonlySet<Request>;
+  /** From {@link requestsInFlight}. */
+  inFlight: ReadonlySet<Request>;
 }
 
-/** What an answer was: a way to sign in, whom to sign in as (or by which provider), or the login itself. */
-export type Answered = 'way' | 'who' | 'login';
+/** What an answer chose or gave: a sign-in method, an account or provider, or the login itself. */
+export type AnswerKind = 'method' | 'account' | 'login';
 
 /**
- * Reads the page that an answer led to, which may be the site's inside. `answered`: what the answer was: a way to sign in
- * leads to a form, a provider or an account perhaps inside at once, what was typed or said to a question after it inside.
- * `before`: where it was entered; null where nobody has looked before the press.
+ * Reads the page that an answer led to, which may be signed in. A sign-in method leads to a form; an account or provider may lead
+ * to a signed-in page; typed values, and answers to a question after them, usually do. `before` is null if the page was not looked
+ * at before the press.
  */
 export async function readAfterEntering(
   deps: Pick<LoginDeps, 'pages' | 'service' | 'model'>,
   target: Pick<LoginTarget, 'projectId' | 'browser' | 'domain' | 'forms'>,
   sessionId: string,
-  answered: Answered,
+  answered: AnswerKind,
   before: PageBefore | null,
   signal: AbortSignal,
 ): Promise<PageReading> {
-  const began = Date.now();
-  const judgement = { chosen: target.forms, model: deps.model, stopWhenIdle: answered !== 'way' };
-  let { page, reading } = await readNewest(deps, target.projectId, sessionId, judgement);
-  let owedAt = -Infinity;
-  // A script has the answer and leads on in a moment, or a slow one has not told of the refusal yet.
+  const startedAt = Date.now();
+  const preferences = { chosen: target.forms, model: deps.model, stopWhenIdle: answered !== 'method' };
+  let { page, reading } = await readNewest(deps, target.projectId, sessionId, preferences);
+  let lastPendingAt = -Infinity;
+  // A script may have the response and navigate in a moment, or a slow one may not have shown the rejection yet.
   for (;;) {
-    const passed = Date.now() - began;
-    if (isResponsePending(page, before)) owedAt = passed;
-    const isOwed = passed < ANSWERS_WITHIN_MS && passed < owedAt + GOES_ON_WITHIN_MS;
-    const mayChange = isOwed
+    const elapsed = Date.now() - startedAt;
+    if (isResponsePending(page, before)) lastPendingAt = elapsed;
+    const isResponding = elapsed < RESPONSE_TIMEOUT_MS && elapsed < lastPendingAt + SCRIPT_PAUSE_MS;
+    const mayChange = isResponding
       ? isFormWithoutError(reading)
-      : passed < STILL_FILLED_WITHIN_MS && isUnansweredPasswordForm(reading);
+      : elapsed < STILL_FILLED_TIMEOUT_MS && isUnansweredPasswordForm(reading);
     const isPending =
-      (passed < STILL_FILLED_WITHIN_MS && isAwaitingOpener(reading, before)) ||
+      (elapsed < STILL_FILLED_TIMEOUT_MS && isAwaitingOpener(reading, before)) ||
       (mayChange && !(await hasAddedCodeField(page, reading, before)) && (await isFilled(page, reading)));
-    const isStarting = reading.kind === 'unavailable' && passed < STARTS_WITHIN_MS;
-    if (
-      answered === 'way' ||
-      signal.aborted ||
-      !(isPending || isStarting || (await isMidAuthorization(page, reading, passed)))
-    )
-      break;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    ({ page, reading } = await readNewest(deps, target.projectId, sessionId, judgement));
+    const isStarting = reading.kind === 'unavailable' && elapsed < START_TIMEOUT_MS;
+    if (answered === 'method' || signal.aborted) break;
+    if (!(isPending || isStarting || (await isMidAuthorization(page, reading, elapsed)))) break;
+    await sleep(POLL_INTERVAL_MS);
+    ({ page, reading } = await readNewest(deps, target.projectId, sessionId, preferences));
   }
-  const neutral = reading.kind === 'other' && reading.website_error === null;
-  if (answered === 'way' || !neutral) return reading;
+  const isNeutral = reading.kind === 'other' && reading.website_error === null;
+  if (answered === 'method' || !isNeutral) return reading;
   if (await closesSoon(page)) return await readAfterEntering(deps, target, sessionId, answered, before, signal);
   const offers = readOffers(await collectFrames(page));
   if (offers.length > 0) return redactTypedSecrets(page, { ...reading, kind: 'choice', choices: offers, submit: null });
-  // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
-  // visitor whom nobody knows tells: who is led away from there, or asked to log in, sees another page than this one.
-  if (answered === 'who' && !isSameSite(page.url(), `https://${target.domain}/`)) return reading;
+  // After an answer, a page that asks for nothing, shows no error, and offers no sign-in is signed in. If it offers sign-in, the
+  // same page is read anonymously: it is signed in if an anonymous visitor is redirected or asked to log in.
+  if (answered === 'account' && !isSameSite(page.url(), `https://${target.domain}/`)) return reading;
   if (reading.sign_in_link === null) return { ...reading, kind: 'logged_in' };
   const url = page.url();
-  const strangers = await readAnonymously(deps, target, `${sessionId}-stranger`, url, signal).catch(() => null);
-  const isOutside = strangers === null || (strangers.kind === 'other' && pathOf(strangers.url) === pathOf(url));
-  return isOutside || !asksForLogin(strangers) ? reading : { ...reading, kind: 'logged_in' };
+  const anonymous = await readAnonymously(deps, target, `${sessionId}-stranger`, url, signal).catch(() => null);
+  const isPublic = anonymous === null || (anonymous.kind === 'other' && pathOf(anonymous.url) === pathOf(url));
+  return isPublic || !asksForLogin(anonymous) ? reading : { ...reading, kind: 'logged_in' };
 }
 
-/** Reads the page that a person would look at now: a provider's window may have opened, and may close while it is read. */
+/** Reads the page in front. A provider's popup may have opened, and may close while it is read. */
 async function readNewest(
   { pages }: Pick<LoginDeps, 'pages'>,
   projectId: string,
   sessionId: string,
-  judgement: ReadPreferences,
+  preferences: ReadPreferences,
 ): Promise<{ page: Page; reading: PageReading }> {
-  for (let windows = 0; ; windows += 1) {
+  for (let closed = 0; ; closed += 1) {
     const page = await pages.of(projectId, sessionId);
     try {
-      return { page, reading: await readLogin(page, judgement) };
+      return { page, reading: await readLogin(page, preferences) };
     } catch (error) {
-      if (!page.isClosed() || windows === MAX_WINDOWS) throw error;
+      if (!page.isClosed() || closed === MAX_CLOSED_WINDOWS) throw error;
     }
   }
 }
 
 /**
- * True of a page between a provider and who asked it, `passed` milliseconds after the press: an authorization request that asks
- * for nothing more is nobody's inside and leads back in a moment, and a provider's answer has still to be redeemed.
+ * True while a page is between a provider and its client, `elapsed` milliseconds after the press: an authorization request that
+ * asks for nothing more redirects in a moment, and an authorization response has yet to be redeemed.
  */
 async function isMidAuthorization(
   page: Page,
   { kind, website_error: error }: PageReading,
-  passed: number,
+  elapsed: number,
 ): Promise<boolean> {
   if (kind !== 'other' && kind !== 'logged_in') return false;
-  if (passed < REDEEMS_WITHIN_MS && isAuthorizationResponse(page.url())) return true;
-  if (passed >= LEADS_BACK_WITHIN_MS || error !== null || !isAuthorizationRequest(page.url())) return false;
+  if (elapsed < REDEEM_TIMEOUT_MS && isAuthorizationResponse(page.url())) return true;
+  if (elapsed >= REDIRECT_TIMEOUT_MS || error !== null || !isAuthorizationRequest(page.url())) return false;
   return readOffers(await collectFrames(page)).length === 0;
 }
 
-/** True when a window that another page opened goes away by itself: what it has to say, it says to that page. */
+/** Whether a popup closes by itself. Its result is shown by the page that opened it. */
 async function closesSoon(page: Page): Promise<boolean> {
   if ((await page.opener().catch(() => null)) === null) return false;
-  if (!page.isClosed()) await page.waitForEvent('close', { timeout: WINDOW_CLOSES_WITHIN_MS }).catch(() => undefined);
+  if (!page.isClosed()) await page.waitForEvent('close', { timeout: POPUP_CLOSE_TIMEOUT_MS }).catch(() => undefined);
   return page.isClosed();
 }
 
-/** How many inputs of the page and its frames can be seen. */
+/** Counts the visible inputs of a page and its frames. */
 export async function countVisibleInputs(page: Page): Promise<number> {
   const counts = page.frames().map((frame) =>
     frame
@@ -153,12 +150,12 @@ export async function countVisibleInputs(page: Page): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
 }
 
-/** True where the form has grown by the field of a code: that is the site's answer, although all else stays filled in. */
+/** Whether the form has gained a code field: that is the site's answer, even if the other fields are still filled in. */
 async function hasAddedCodeField(page: Page, { fields }: PageReading, before: PageBefore | null): Promise<boolean> {
   return before !== null && fields.some(isCode) && (await countVisibleInputs(page)) > before.inputs;
 }
 
-/** True while the page that opened a provider's window shows what it did, and the window has closed: it has just been told. */
+/** True while the page that opened a provider's popup has not changed although the popup has closed. */
 function isAwaitingOpener({ kind, website_error: error }: PageReading, before: PageBefore | null): boolean {
   return before?.page.isClosed() === true && (kind === 'form' || kind === 'choice') && error === null;
 }
@@ -172,16 +169,16 @@ function pathOf(url: string): string {
 }
 
 /**
- * Where a code is asked for in the very form that was just filled in, the fields that still hold what was typed are marked:
- * typing into them again would take the code field away.
+ * If a code is asked for in the form that was just filled in, marks the fields that still hold what was typed: typing into them
+ * again would remove the code field.
  */
 export async function markFilledFields(
   deps: Pick<LoginDeps, 'pages'>,
   { target, sessionId, answer }: Pick<EnterInput, 'target' | 'sessionId' | 'answer'>,
   reading: PageReading,
 ): Promise<PageReading> {
-  const isAnswered = answer.entries.length > 0 && reading.fields.some(isCode);
-  if (!isAnswered || reading.fields.every(isCode)) return reading;
+  const hasCode = answer.entries.length > 0 && reading.fields.some(isCode);
+  if (!hasCode || reading.fields.every(isCode)) return reading;
   const page = await deps.pages.of(target.projectId, sessionId);
   const fields = await Promise.all(
     reading.fields.map(async (field) =>
@@ -199,18 +196,15 @@ function isFormWithoutError({ kind, website_error: error }: PageReading): boolea
   return kind === 'form' && error === null;
 }
 
-/**
- * True while the page waits for what it has asked its servers since the press: one that looks as it was filled in has not been
- * answered then. What it waited for before has nothing to do with the press.
- */
+/** True while requests that the page has made since the press are pending. Earlier ones have nothing to do with it. */
 function isResponsePending(page: Page, before: PageBefore | null): boolean {
   if (before?.page !== page) return false;
-  return [...requestsInFlight(page)].some((request) => !before.underWay.has(request));
+  return [...requestsInFlight(page)].some((request) => !before.inFlight.has(request));
 }
 
 /**
- * Reads the page for a worker that was lost between its press and the site's answer. While the form still holds what was
- * typed, the answer is likely to be on its way: asking again at once would have the person send the password twice.
+ * Reads the page for a worker that was lost between its press and the site's answer. While the form still holds what was typed,
+ * the answer is probably on its way: asking again at once would make the person submit the password twice.
  */
 export async function readAfterLostWorker(
   deps: LoginDeps,
@@ -218,20 +212,20 @@ export async function readAfterLostWorker(
   sessionId: string,
   signal: AbortSignal,
 ): Promise<PageReading> {
-  const end = Date.now() + LATE_ANSWER_WITHIN_MS;
+  const end = Date.now() + LATE_ANSWER_TIMEOUT_MS;
   for (;;) {
     const reading = await readAfterEntering(deps, target, sessionId, 'login', null, signal);
     if (reading.kind !== 'form' || Date.now() > end || signal.aborted) return reading;
     const page = await deps.pages.of(target.projectId, sessionId);
     if (!(await isFilled(page, reading))) return reading;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
-/** True when the form's password field (or its first field) still holds something. */
+/** Whether the form's password field (or its first field) still holds text. */
 async function isFilled(page: Page, { fields }: PageReading): Promise<boolean> {
   const field = fields.find(({ type }) => type === 'password') ?? fields[0];
-  // A form that went away under the look: the next reading tells.
+  // If the form has gone meanwhile, the next reading tells.
   return field !== undefined && (await holdsText(page, field).catch(() => true));
 }
 

@@ -20,11 +20,11 @@ const LOADS_WITHIN_MS = 20_000;
  * typed. A page whose
  * browser has died is no site that cannot be reached: that fails, and the next try finds out what is left.
  */
-export async function readLogin(page: Page, judgement: ReadPreferences = {}): Promise<PageReading> {
+export async function readLogin(page: Page, preferences: ReadPreferences = {}): Promise<PageReading> {
   const end = Date.now() + LOADS_WITHIN_MS;
   // An error may quote the page. A closed page or a dead browser shows at the next call of the browser service.
   const read = (): Promise<PageReading | null> =>
-    readWithReasons(page, judgement).then(
+    readWithReasons(page, preferences).then(
       // What quotes a page that shows a secret is left out.
       ({ reading, reasons }) => (reading.enrolment === true ? reading : { ...reading, evidence: evidenceOf(reasons) }),
       () => null,
