@@ -104,13 +104,11 @@ async function findOtherLogin(
   for (const address of new Set(from)) {
     await goTo(page, address);
     await settle(page);
-    const entrances = readSignInLinks(await collectFrames(page)).filter(
-      ({ href }) => href === null || !tried.has(href),
-    );
-    for (const entrance of entrances.slice(0, MAX_LINKS)) {
-      if (entrance.href !== null) tried.add(entrance.href);
+    const links = readSignInLinks(await collectFrames(page)).filter(({ href }) => href === null || !tried.has(href));
+    for (const link of links.slice(0, MAX_LINKS)) {
+      if (link.href !== null) tried.add(link.href);
       else if (page.url() !== address) await goTo(page, address);
-      const reading = await followSignInLink(page, entrance, preferences);
+      const reading = await followSignInLink(page, link, preferences);
       if (FINAL_KINDS.has(reading.kind) && !isPassedOver(reading, preferences.chosen)) return reading;
     }
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cookiesFor } from '../../activities/login/checks/request-cookies.ts';
-import { judge, learnRule, type SiteAnswer } from '../../activities/login/checks/request-rule.ts';
+import { judge, learnRule, type SiteResponse } from '../../activities/login/checks/request-rule.ts';
 import type { ProfileCookie } from '../../store/profile-state/state.ts';
 
-function answer(body: string, more: Partial<SiteAnswer> = {}): SiteAnswer {
+function answer(body: string, more: Partial<SiteResponse> = {}): SiteResponse {
   return { status: 200, location: null, body, ...more };
 }
 const toLogin = answer('', { status: 303, location: 'https://a.example/login?next=1' });

@@ -13,8 +13,8 @@ import { asksForLogin, readAnonymously, readAt, readRestored, verdictOf, type Ve
 import { readLogin } from '../reading/read-login.ts';
 
 /**
- * Looks whether the profile is still logged in. The request that is known to tell asks first; only a browser says that a
- * session has expired, and what a login has changed is learned anew by the check that follows it.
+ * Checks whether the profile is still logged in: first by the learned request, if there is one, then in a browser. Only a browser
+ * can find that a session has expired. The first browser check after a login learns the request.
  */
 export async function checkHealth(
   deps: LoginDeps,
@@ -32,15 +32,14 @@ export async function checkHealth(
       credential: await credentialFacts(deps, target),
     };
   const { request, ...outcome } = await checkInBrowser(deps, target, checkId, signal);
-  const learns = outcome.outcome === 'authenticated' && request !== null && canLearnRequestCheck(target);
-  const requestCheck = learns ? await learnRequestCheck(deps, target, request) : undefined;
+  const shouldLearn = outcome.outcome === 'authenticated' && request !== null && canLearnRequestCheck(target);
+  const requestCheck = shouldLearn ? await learnRequestCheck(deps, target, request) : undefined;
   return { ...outcome, ...(requestCheck === undefined ? {} : { requestCheck }) };
 }
 
 /**
- * Looks where the last login landed first, then at the login page. Only a page that asks for a login says that the session
- * has expired; a site that is down or answers nonsense says nothing. A good session is saved again, with the cookies that
- * the site has refreshed.
+ * Reads the page where the last login landed, then the login page. Only a page that asks for a login means that the session has
+ * expired; a site that is down is inconclusive. A signed-in session is saved with the cookies that the site has refreshed.
  */
 async function checkInBrowser(
   deps: LoginDeps,
@@ -51,14 +50,14 @@ async function checkInBrowser(
   const name = `check-${checkId}`;
   const landing = target.postLoginUrl ?? homeUrl(target.domain, deps.egress);
   return await withProfileSession(deps, target, name, signal, async ({ page, session, replayId, replayError }) => {
-    const request = watchRequest(page, landing);
-    const { verdict, kind } = await look(page, target, landing, (url) =>
+    const request = recordNavigation(page, landing);
+    const { verdict, kind } = await readSession(page, target, landing, (url) =>
       readAnonymously(deps, target, `${name}-stranger`, url, signal),
     );
     if (verdict === 'authenticated') await saveOnClose(deps, target, session.session_id);
     return {
       outcome: verdict,
-      errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
+      errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : errorCodeOf(kind),
       telemetryCaptured: hasTelemetry(session),
       replayId,
       replayError,
@@ -70,8 +69,8 @@ async function checkInBrowser(
   });
 }
 
-/** Notes the first request for a page as the browser sends it; null when none was sent. */
-function watchRequest(page: Page, url: string): () => Promise<BrowserRequest | null> {
+/** Records the first navigation request of a page as the browser sends it; null if none was sent. */
+function recordNavigation(page: Page, url: string): () => Promise<BrowserRequest | null> {
   let first: Request | null = null;
   page.on('request', (request) => {
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) first ??= request;
@@ -82,14 +81,14 @@ function watchRequest(page: Page, url: string): () => Promise<BrowserRequest | n
   };
 }
 
-/** HTTP status of the document in front; nothing where the browser does not tell. */
+/** HTTP status of the current document; empty if the browser does not report one. */
 async function statusOf(page: Page): Promise<{ status?: number }> {
   const asked = page.evaluate<unknown>("performance.getEntriesByType('navigation')[0]?.responseStatus");
   const status = await asked.catch(() => 0);
   return typeof status === 'number' && status > 0 ? { status } : {};
 }
 
-async function look(
+async function readSession(
   page: Page,
   target: LoginTarget,
   landing: string,
@@ -97,15 +96,15 @@ async function look(
 ): Promise<{ verdict: Verdict; kind: PageReading['kind'] }> {
   const first = await readRestored(page, landing);
   const seen = verdictOf(first);
-  // A page that is not for strangers, on a site that talks to them: its login page tells whether one is asked for.
+  // A page that is forbidden to anonymous visitors: the login page tells whether a login is asked for.
   const isForbidden = first.kind === 'blocked' && (await statusOf(page)).status === 403;
   if (seen !== 'inconclusive' || (isOutage(first.kind) && !isForbidden)) return { verdict: seen, kind: first.kind };
-  // A page that says nothing of itself says it all where a stranger is asked to log in. This comes before the login page:
-  // many applications show their form to whoever asks for it, logged in or not.
+  // A neutral page is signed in if an anonymous visitor is asked to log in there. This is tried before the login page, because
+  // many applications show their login form to everyone.
   if (first.kind === 'other' && first.sign_in_link === null) {
-    const strangers = await anonymously(landing);
-    if (strangers !== null && asksForLogin(strangers)) {
-      // The form of a page whose scripts are slow may have come by now.
+    const anonymous = await anonymously(landing);
+    if (anonymous !== null && asksForLogin(anonymous)) {
+      // A slow form may have appeared by now.
       const again = await readLogin(page);
       const now = verdictOf(again);
       return { verdict: now === 'inconclusive' ? 'authenticated' : now, kind: again.kind };
@@ -116,18 +115,15 @@ async function look(
   if (second === null) return { verdict: seen, kind: first.kind };
   const verdict = verdictOf(second);
   if (verdict !== 'inconclusive' || isOutage(second.kind)) return { verdict, kind: second.kind };
-  // A login page that leads a visitor on, to a page without a form, has recognised the visitor.
-  const ledOn =
+  // A login page that redirects to where logins land has recognized the session.
+  const isRedirected =
     loginUrl !== null && !isSamePage(second.url, loginUrl) && isSamePage(second.url, target.postLoginUrl ?? '');
-  return { verdict: ledOn ? 'authenticated' : 'inconclusive', kind: second.kind };
+  return { verdict: isRedirected ? 'authenticated' : 'inconclusive', kind: second.kind };
 }
 
-/**
- * What the login page shows: by its address, else by the button of the first page that opens it there. A page that looks
- * the same to everybody says nothing; the page that asked for the last login does. Null when there is no way to it.
- */
+/** Reads the login page, by its URL or by the first page's sign-in button. Null if there is neither. */
 async function readLoginPage(page: Page, loginUrl: string | null, first: PageReading): Promise<PageReading | null> {
-  // Where the session is the page's own affair, the form stands in a window that a button opens.
+  // Single-page applications show the form in a dialog that a button opens.
   if (loginUrl !== null && /^https?:/.test(loginUrl)) return await openLoginForm(page, await readAt(page, loginUrl));
   return first.sign_in_link === null ? null : await followSignInLink(page, first.sign_in_link);
 }
@@ -136,7 +132,7 @@ function isOutage(kind: PageReading['kind']): boolean {
   return kind === 'unavailable' || kind === 'blocked' || kind === 'captcha';
 }
 
-function codeOf(kind: PageReading['kind']): HealthOutcome['errorCode'] {
+function errorCodeOf(kind: PageReading['kind']): HealthOutcome['errorCode'] {
   if (kind === 'captcha') return 'captcha_blocked';
   if (kind === 'blocked') return 'bot_detected';
   return kind === 'unavailable' ? 'network_error' : 'website_error';

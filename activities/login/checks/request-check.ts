@@ -8,31 +8,31 @@ import type { LoginDeps } from '../deps.ts';
 import { stripQuery } from '../urls.ts';
 import { withSiteRequest, type SiteRequest } from './site-request.ts';
 import { cookiesFor } from './request-cookies.ts';
-import { judge, learnRule, type SiteAnswer } from './request-rule.ts';
+import { judge, learnRule, type SiteResponse } from './request-rule.ts';
 
-/** Headers that belong to one connection or one moment; the cookies are the profile's, the rest is as the browser sent it. */
+/** Headers that are not replayed: they are specific to one connection or moment, or come from the profile (cookies). */
 const EXCLUDED_HEADERS =
   /^(:|cookie$|host$|connection$|content-|accept-encoding$|if-|authorization$|proxy-|referer$|cache-control$|pragma$|priority$)/i;
 
 type RequestDeps = Pick<LoginDeps, 'egress' | 'store'>;
 
-/** A recording or telemetry of a check is that of a browser. */
-function isObserved({ recordSession, browser }: LoginTarget): boolean {
+/** A check that is recorded or captured by telemetry needs a browser. */
+function needsBrowser({ recordSession, browser }: LoginTarget): boolean {
   return recordSession === true || selectionOnCreate(browser?.telemetry) !== null;
 }
 
-/** False where a request takes no browser's place: it would not be used, or none was found that tells. */
+/** False if checks need a browser, or no suitable request was found before. */
 export function canLearnRequestCheck(target: LoginTarget): boolean {
-  return !isObserved(target) && target.requestCheck !== null;
+  return !needsBrowser(target) && target.requestCheck !== null;
 }
 
 /**
- * Asks the site by the request that was learned, with the cookies of the profile; those that the answer renews are saved.
- * How it was seen that the profile is logged in; null where a browser has to look.
+ * Sends the learned request with the profile's cookies and saves the cookies that the response renews. Returns how the response
+ * shows that the profile is logged in, or null if a browser has to check.
  */
 export async function checkByRequest(deps: RequestDeps, target: LoginTarget): Promise<CheckMethod | null> {
   const known = target.requestCheck ?? null;
-  if (known === null || isObserved(target)) return null;
+  if (known === null || needsBrowser(target)) return null;
   try {
     const answer = await withSiteRequest(deps, target, (ask) => requestWithCookies(deps, target, ask, known));
     if (answer === null) return null;
@@ -40,24 +40,25 @@ export async function checkByRequest(deps: RequestDeps, target: LoginTarget): Pr
     if (found.verdict !== 'authenticated') return null;
     return { method: 'request', status: answer.status, address: stripQuery(known.url), decided_by: found.decidedBy };
   } catch {
-    // The error may quote an address or an answer; the browser finds out what is wrong.
+    // The error may quote a URL or a response. The browser check finds the cause.
     return null;
   }
 }
 
 /**
- * Learns whether one request for the landing page, as the browser sent it, tells a session of the profile from none: asked
- * twice with the profile's cookies and twice without. Null when it does not; undefined when that could not be found out.
+ * Learns whether the browser's request for the landing page distinguishes a signed-in session: it is sent twice with the profile's
+ * cookies and twice without. Null if it does not; undefined if that could not be determined.
  */
 export async function learnRequestCheck(
   deps: RequestDeps,
   target: LoginTarget,
   { url, headers }: BrowserRequest,
 ): Promise<RequestCheck | null | undefined> {
-  const request = { url, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => isLasting(name))) };
+  const kept = Object.entries(headers).filter(([name]) => !EXCLUDED_HEADERS.test(name));
+  const request = { url, headers: Object.fromEntries(kept) };
   try {
     return await withSiteRequest(deps, target, async (ask) => {
-      // One after the other: a site may hand out its cookies anew with each answer.
+      // Sequentially: a site may renew its cookies with each response.
       const first = await requestWithCookies(deps, target, ask, request);
       const second = first === null ? null : await requestWithCookies(deps, target, ask, request);
       if (first === null || second === null) return null;
@@ -70,23 +71,19 @@ export async function learnRequestCheck(
   }
 }
 
-/** A request as the browser made it. */
+/** A request as the browser sent it. */
 export interface BrowserRequest {
   url: string;
   headers: Record<string, string>;
 }
 
-function isLasting(name: string): boolean {
-  return !EXCLUDED_HEADERS.test(name);
-}
-
-/** One request with the profile's cookies; null where the store has no such profile, or no cookie in it for the site. */
+/** Sends a request with the profile's cookies; null if the store has no such profile or it has no cookies for the site. */
 async function requestWithCookies(
   { store }: RequestDeps,
   { projectId, profileName }: LoginTarget,
   ask: SiteRequest,
   { url, headers }: BrowserRequest,
-): Promise<SiteAnswer | null> {
+): Promise<SiteResponse | null> {
   const profile = await store.profiles.load(projectId, { name: profileName });
   if (profile === null) return null;
   const loaded = readState(profile.state);

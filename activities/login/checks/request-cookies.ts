@@ -1,18 +1,18 @@
 import { Cookie, CookieJar } from 'tough-cookie';
 import type { ProfileCookie, ProfileState } from '../../../store/profile-state/state.ts';
 
-/** The cookies of a profile as one request sends them, and what its answer makes of them. */
+/** The profile's cookies for one request. */
 export interface RequestCookies {
-  /** Value of the `cookie` header; empty when the profile has none for the address. */
+  /** Value of the `cookie` header; empty if the profile has no cookies for the URL. */
   header: string;
-  /** The profile's state after an answer with these `set-cookie` headers; the same object when nothing changed. */
+  /** The profile's state after a response with these `set-cookie` headers; the same object if nothing changed. */
   after(setCookies: readonly string[]): ProfileState;
 }
 
-/** Partitioned cookies belong to pages inside others: a page of its own does not send them. */
+/** Partitioned cookies belong to embedded pages: a top-level page does not send them. */
 const isPlain = ({ partitionKey }: ProfileCookie): boolean => partitionKey === undefined;
 
-/** Chooses the cookies of a profile that a browser would send to `url` as its address bar does. */
+/** Selects the cookies that a browser would send to `url` on a top-level navigation. */
 export function cookiesFor(state: ProfileState, url: string): RequestCookies {
   const jar = new CookieJar(null, {
     rejectPublicSuffixes: false,
@@ -31,7 +31,9 @@ export function cookiesFor(state: ProfileState, url: string): RequestCookies {
     after(setCookies) {
       for (const line of setCookies) jar.setCookieSync(line, url, { ignoreError: true });
       const now = cookiesOf(jar, url);
-      const changed = [...now].filter(([key, cookie]) => !isSame(before.get(key), cookie)).map(([, cookie]) => cookie);
+      const changed = [...now]
+        .filter(([key, cookie]) => !isUnchanged(before.get(key), cookie))
+        .map(([, cookie]) => cookie);
       const gone = new Set([...before.keys()].filter((key) => !now.has(key)));
       if (changed.length === 0 && gone.size === 0) return state;
       const replaced = new Set([...gone, ...changed.map(keyOf)]);
@@ -48,13 +50,13 @@ function toJar({ name, value, domain, path, expires, httpOnly, secure }: Profile
     path,
     httpOnly,
     secure,
-    // Without a domain it is good for its host alone, as it was.
+    // Without a domain it stays host-only.
     ...(domain.startsWith('.') ? { domain: domain.slice(1) } : {}),
     ...(expires === undefined ? {} : { expires: new Date(expires * 1000) }),
   });
 }
 
-/** What the jar holds for the host of `url`, on every path of it, in the form that profiles have. */
+/** The jar's cookies for the host of `url`, on any path, in the profile's format. */
 function cookiesOf(jar: CookieJar, url: string): Map<string, ProfileCookie> {
   const found = jar.getCookiesSync(url, { allPaths: true }).map(toProfile);
   return new Map(found.map((cookie) => [keyOf(cookie), cookie]));
@@ -92,7 +94,7 @@ function keyOf({ name, domain, path }: ProfileCookie): string {
   return JSON.stringify([name, domain, path]);
 }
 
-/** Same to the site: its value and its end. What a browser adds to a cookie is no change. */
-function isSame(left: ProfileCookie | undefined, right: ProfileCookie): boolean {
+/** Compares what the site sets: value and expiry. What a browser adds to a cookie is not a change. */
+function isUnchanged(left: ProfileCookie | undefined, right: ProfileCookie): boolean {
   return left !== undefined && left.value === right.value && left.expires === right.expires;
 }

@@ -5,62 +5,64 @@ import type { LoginTarget } from '../../../contract/activities.ts';
 import { createGuardedDispatcher } from '../../../egress/guard.ts';
 import { startEgressProxy } from '../../../egress/proxy.ts';
 import type { LoginDeps } from '../deps.ts';
-import type { SiteAnswer } from './request-rule.ts';
+import type { SiteResponse } from './request-rule.ts';
 
-/** A site that answers later than this is asked by the browser, in milliseconds. */
-const ANSWER_WITHIN_MS = 15_000;
-/** What tells pages apart stands early; the rest is not read, in characters. */
+/** A slower site is checked in a browser, in milliseconds. */
+const RESPONSE_TIMEOUT_MS = 15_000;
+/** How much of a body is read, in characters: what identifies a page comes early. */
 const MAX_BODY = 512 * 1024;
 
-/** What is accepted, and how it is read. */
+/** Accepted content encodings. */
 const DECODERS = new Map([
   ['gzip', createGunzip],
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ]);
 
-/** One GET, redirects not followed. Rejects when there is no answer in time. */
+/** Sends one GET without following redirects. Rejects if there is no response in time. */
 export type SiteRequest = (
   url: string,
   headers: Record<string, string>,
-) => Promise<SiteAnswer & { setCookies: string[] }>;
+) => Promise<SiteResponse & { setCookies: string[] }>;
 
 /**
- * Asks a site by the way that the target's browser sessions take: guarded by the egress rules, and through its proxy where
- * it has one. Rejects when the proxy is not there.
+ * Runs `work` with requests that take the same route as the target's browser sessions: subject to the egress rules, and through
+ * the target's proxy if it has one. Rejects if the proxy does not exist.
  */
 export async function withSiteRequest<Result>(
   { egress, store }: Pick<LoginDeps, 'egress' | 'store'>,
   { projectId, browser }: Pick<LoginTarget, 'projectId' | 'browser'>,
-  work: (ask: SiteRequest) => Promise<Result>,
+  work: (send: SiteRequest) => Promise<Result>,
 ): Promise<Result> {
   const ref = browser?.proxy;
-  if (ref === undefined || ref.mode !== undefined) {
-    const dispatcher = createGuardedDispatcher(egress);
-    try {
-      return await work(requestThrough(dispatcher));
-    } finally {
-      await dispatcher.destroy();
-    }
-  }
+  if (ref === undefined || ref.mode !== undefined) return await runAndDestroy(createGuardedDispatcher(egress), work);
   const match = await store.proxies.open(projectId, ref.id === undefined ? { name: ref.name ?? '' } : { id: ref.id });
-  if (match.outcome !== 'found') throw new Error('the proxy is not there');
+  if (match.outcome !== 'found') throw new Error('the proxy does not exist');
   const guard = await startEgressProxy({ policy: egress, upstream: match.proxy });
-  const dispatcher = new ProxyAgent({ uri: guard.url });
+  try {
+    return await runAndDestroy(new ProxyAgent({ uri: guard.url }), work);
+  } finally {
+    await guard.close();
+  }
+}
+
+async function runAndDestroy<Result>(
+  dispatcher: Dispatcher,
+  work: (send: SiteRequest) => Promise<Result>,
+): Promise<Result> {
   try {
     return await work(requestThrough(dispatcher));
   } finally {
     await dispatcher.destroy();
-    await guard.close();
   }
 }
 
 function requestThrough(dispatcher: Dispatcher): SiteRequest {
   return async (url, headers) => {
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
     const {
       statusCode,
-      headers: answered,
+      headers: responseHeaders,
       body,
     } = await request(url, {
       headers: { ...headers, 'accept-encoding': [...DECODERS.keys()].join(', ') },
@@ -68,24 +70,24 @@ function requestThrough(dispatcher: Dispatcher): SiteRequest {
       signal,
     });
     let text = '';
-    const decoder = DECODERS.get(oneOf(answered['content-encoding']) ?? '');
-    // What breaks on the way breaks the reading, too: there is nobody else to tell.
+    const decoder = DECODERS.get(firstOf(responseHeaders['content-encoding']) ?? '');
+    // An error in the pipeline also fails the loop below.
     const decoded = decoder === undefined ? body : pipeline(body, decoder(), () => undefined);
     decoded.setEncoding('utf8');
     for await (const piece of decoded) {
       text += String(piece);
       if (text.length >= MAX_BODY) break;
     }
-    const location = oneOf(answered['location']);
+    const location = firstOf(responseHeaders['location']);
     return {
       status: statusCode,
       location: location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : null,
       body: text,
-      setCookies: [answered['set-cookie'] ?? []].flat(),
+      setCookies: [responseHeaders['set-cookie'] ?? []].flat(),
     };
   };
 }
 
-function oneOf(header: string | string[] | undefined): string | undefined {
+function firstOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }

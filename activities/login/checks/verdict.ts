@@ -8,17 +8,17 @@ import { isSamePage } from '../urls.ts';
 import { goTo, readLogin } from '../reading/read-login.ts';
 import { anonymousSessionBody } from '../session/open-session.ts';
 
-/** An anonymous session ends by itself when nobody is left to end it. */
+/** Lifetime of an anonymous session if a lost worker does not delete it. */
 const SESSION_SECONDS = 180;
 
-/** How long an application is given to restore a session, and how often it is looked at meanwhile, in milliseconds. */
-const RESTORES_WITHIN_MS = 4_000;
-const RESTORE_LOOK_MS = 500;
+/** How long an application may take to restore a session, in milliseconds. */
+const RESTORE_TIMEOUT_MS = 4_000;
+const POLL_INTERVAL_MS = 500;
 
-/** What one page says of a session. */
+/** What a page says about a session. */
 export type Verdict = HealthOutcome['outcome'];
 
-/** The same page without the profile, in a session of its own. Null when no session is to be had. */
+/** Reads a page in a separate session without the profile. Null if no session is available. */
 export async function readAnonymously(
   { service, pages }: Pick<LoginDeps, 'service' | 'pages'>,
   target: Pick<LoginTarget, 'projectId' | 'browser'>,
@@ -38,33 +38,33 @@ export async function readAnonymously(
   }
 }
 
-/** Leads the page to an address and reads it. */
+/** Navigates to a URL and reads the page. */
 export async function readAt(page: Page, url: string): Promise<PageReading> {
   await goTo(page, url);
   return await readLogin(page);
 }
 
 /**
- * Reads the page at an address as a profile sees it. One that asks for a login there is given its time: applications show
- * a stranger's page until they have restored the session that they keep.
+ * Reads the page at a URL with a profile's session. A page that asks for a login is read again for a while: applications show
+ * their signed-out page until they have restored the session.
  */
 export async function readRestored(page: Page, url: string): Promise<PageReading> {
-  const end = Date.now() + RESTORES_WITHIN_MS;
+  const end = Date.now() + RESTORE_TIMEOUT_MS;
   await goTo(page, url);
   let reading = await readLogin(page, { stopWhenIdle: true });
   while (asksForLogin(reading) && isSamePage(reading.url, url) && Date.now() < end) {
-    await sleep(RESTORE_LOOK_MS);
+    await sleep(POLL_INTERVAL_MS);
     reading = await readLogin(page);
   }
   return reading;
 }
 
-/** True when the page asks who comes there, or says where that is asked. */
+/** Whether the page asks for a login or links to one. */
 export function asksForLogin(reading: PageReading): boolean {
   return verdictOf(reading) === 'expired' || (reading.kind === 'other' && reading.sign_in_link !== null);
 }
 
-/** What a page says of the session that it was read in. */
+/** What a page says about the session that it was read in. */
 export function verdictOf(reading: PageReading): Verdict {
   switch (reading.kind) {
     case 'logged_in':

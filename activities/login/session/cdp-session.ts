@@ -1,10 +1,10 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** One for each page, for as long as it is there: a session that is detached takes the page's passkeys (passkeys.ts) with it. */
+/** One per page, never detached: detaching a session removes the page's virtual authenticator (passkeys.ts). */
 const sessions = new WeakMap<Page, Promise<CDPSession | null>>();
 const ids = new WeakMap<Page, Promise<string | undefined>>();
 
-/** The browser's debugger on a page; null when the page is gone. */
+/** The CDP session of a page; null if the page is closed. */
 export function cdpSessionOf(page: Page): Promise<CDPSession | null> {
   const made =
     sessions.get(page) ??
@@ -16,7 +16,7 @@ export function cdpSessionOf(page: Page): Promise<CDPSession | null> {
   return made;
 }
 
-/** The browser's own name of a page, by which input can be meant for it alone; undefined where the browser does not tell. */
+/** The CDP target id of a page, which restricts input to it; undefined if the browser does not report one. */
 export function targetIdOf(page: Page): Promise<string | undefined> {
   const known =
     ids.get(page) ??

@@ -8,7 +8,7 @@ import type { EgressPolicy } from '../../../egress/policy.ts';
 import { EgressRefusedError, resolveChecked } from '../../../egress/resolve.ts';
 import type { LoginDeps } from '../deps.ts';
 
-/** Fails when the target's proxy is not there any more: its session would be refused, and must not go out another way. */
+/** Fails with `proxy_unknown` if the target's proxy no longer exists: the session must not connect without it. */
 export async function assertProxyExists({ store }: Pick<LoginDeps, 'store'>, target: LoginTarget): Promise<void> {
   const proxy = target.browser?.proxy;
   if (proxy === undefined || proxy.mode !== undefined) return;
@@ -17,10 +17,7 @@ export async function assertProxyExists({ store }: Pick<LoginDeps, 'store'>, tar
   if (outcome !== 'found') throw failure('proxy_unknown', "the connection's proxy is not there", true);
 }
 
-/**
- * Fails when a page could not be had because of the session's proxy: what the browser shows then says nothing of the site,
- * and would be the same at the next try.
- */
+/** Fails if a page is unavailable because of the session's proxy: that says nothing about the site, and a retry would not help. */
 export async function failOnProxyError(
   { service }: Pick<LoginDeps, 'service'>,
   target: LoginTarget,
@@ -30,42 +27,42 @@ export async function failOnProxyError(
   if (reading.kind !== 'unavailable' || target.browser?.proxy === undefined) return;
   const { proxy } = await retrieveSession(service, target.projectId, sessionId);
   const fault = proxy?.last_fault;
-  // One target that the proxy does not reach may be another than the site: browsers have errands of their own.
+  // The proxy may have failed to reach another host than the site: browsers make requests of their own.
   if (fault !== undefined && fault !== 'target_unreached')
     throw failure(`proxy_${fault}`, "the connection's proxy failed", true);
 }
 
 /**
- * Leads a page somewhere by `work`. Fails when the last address that the page asked for is one that the egress rules
- * refuse: what it shows then is the guard's own answer, and says nothing of the site.
+ * Runs `work`, which navigates a page. Fails with `address_refused` if the page's last navigation was to an address that the egress
+ * rules refuse: it then shows the egress proxy's response, not the site's.
  */
 export async function failOnRefusedAddress<Reading extends Pick<PageReading, 'kind'>>(
   page: Page,
   egress: EgressPolicy,
   work: () => Promise<Reading>,
 ): Promise<Reading> {
-  let asked = '';
+  let lastUrl = '';
   const onRequest = (request: Request): void => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked = request.url();
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) lastUrl = request.url();
   };
   page.on('request', onRequest);
   try {
     const reading = await work();
-    await failIfRefused(egress, asked, reading);
+    await failIfRefused(egress, lastUrl, reading);
     return reading;
   } finally {
     page.off('request', onRequest);
   }
 }
 
-/** Fails with `address_refused` when a page that shows nothing of a site was asked for at an address that is refused. */
+/** Fails with `address_refused` if a page without content of a site was requested from a refused address. */
 export async function failIfRefused(
   egress: EgressPolicy,
   address: string,
   { kind }: Pick<PageReading, 'kind'>,
 ): Promise<void> {
   if ((kind === 'blocked' || kind === 'unavailable') && (await isRefused(egress, address)))
-    throw failure('address_refused', 'the login page lies at an address that egress rules refuse', true);
+    throw failure('address_refused', 'the login page is at an address that the egress rules refuse', true);
 }
 
 async function isRefused(egress: EgressPolicy, address: string): Promise<boolean> {

@@ -12,12 +12,12 @@ import {
 } from '../../../browser-client/sessions.ts';
 import type { BrowserProxyConfig } from '../../../contract/proxies.ts';
 
-/** Categories whose events would carry what a person types, from a service that does not leave it out by itself. */
+/** Telemetry categories whose events contain typed text, unless the service leaves it out. */
 const TYPING_CATEGORIES = ['console', 'network', 'interaction', 'screenshot'] as const;
 
 /**
- * The session of a login or a check: the one of that name, where an earlier try has opened it, else a new one. Before it
- * is handed out, telemetry that would see what is typed is off, unless the service says that it leaves that out.
+ * Opens the session of a login or check, or finds it by name if an earlier attempt has opened it. Telemetry that would record
+ * typed text is turned off before it is returned, unless the service declares that it leaves that out.
  */
 export async function openLoginSession(
   service: BrowserService,
@@ -43,7 +43,7 @@ export async function openLoginSession(
   return { ...session, telemetry: { browser: { ...session.telemetry?.browser, ...off } } };
 }
 
-/** Where a window is to be had for a recorder alone, a service that has none opens a session without. */
+/** A session is headful only to be recorded, so a service without a display opens it headless. */
 async function create(
   service: BrowserService,
   { projectId, recordSession }: LoginTarget,
@@ -59,17 +59,17 @@ async function create(
   }
 }
 
-/** Whether telemetry of a session is captured. */
+/** Whether any telemetry of a session is captured. */
 export function hasTelemetry({ telemetry }: Session): boolean {
   return Object.values(telemetry?.browser ?? {}).some(({ enabled }) => enabled === true);
 }
 
-/** A desktop size at which sites show their whole login form. */
+/** A desktop size at which sites show the whole login form. */
 const VIEWPORT = { width: 1280, height: 800 };
 
 /**
- * The session that a flow or a check asks for: on the connection's profile, saving nothing until it is told to. One that is
- * to be recorded has a window, for a recorder sees a display.
+ * Parameters of a session of a login or check: on the connection's profile, which is not saved unless requested later. A recorded
+ * session is headful, because the recorder captures a display.
  */
 export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: number): Partial<BrowserCreate> {
   const telemetry = target.browser?.telemetry;
@@ -81,7 +81,7 @@ export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: n
   };
 }
 
-/** The same way to the site without the profile: what somebody sees whom it does not know. */
+/** Parameters of a session that takes the same route to the site, without the profile. */
 export function anonymousSessionBody(
   { browser }: Pick<LoginTarget, 'browser'>,
   name: string,
@@ -97,7 +97,7 @@ export function anonymousSessionBody(
   };
 }
 
-/** An id goes in the form that older peers know too. `default` is what a session has that names nothing. */
+/** Ids are sent as `proxy_id`, which older browser services also know. `default` is what a session has if nothing is sent. */
 function proxyOf(proxy: BrowserProxyConfig | undefined): Pick<BrowserCreate, 'proxy' | 'proxy_id'> {
   if (proxy === undefined || proxy.mode === 'default') return {};
   return proxy.id === undefined ? { proxy } : { proxy_id: proxy.id };

@@ -10,25 +10,22 @@ import { isForeignWindow, openWindow } from './windows.ts';
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
-/**
- * Where Playwright would put traces and videos, of which none is made. Left to itself it makes a folder for each connection, and
- * leaves it behind when the browser goes first.
- */
+/** Without this, Playwright creates a folder per connection and leaves it behind if the browser closes first. */
 const ARTIFACTS_FOLDER = tmpdir();
 
-/** Connections of this worker to the browsers of running flows, to read their pages. */
+/** This worker's CDP connections to browser sessions, one per session. */
 export interface Pages {
   /**
-   * The page that a person would look at: the newest of the session's default context that is not a stranger's. A session whose page has crashed
-   * is ended: `session_gone`, for what was on the page is lost.
+   * The page in front: the newest page of the session's default context that is not a foreign window. If it has crashed, the
+   * session is deleted and this fails with `session_gone`, because the state of the page is lost.
    */
   of(projectId: string, sessionId: string, cdpUrl?: string): Promise<Page>;
-  /** Lets go of a session. Done when the connection is closed; the session itself stays. */
+  /** Closes the connection to a session. The session itself stays. */
   release(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Makes the connections; one for each session, kept between activities, opened again when it was lost. */
+/** Creates the connections. They are kept between activities and reopened if lost. */
 export function createPages(service: BrowserService): Pages {
   const browsers = new Map<string, Promise<Browser>>();
   const crashed = new WeakSet<Page>();
@@ -46,7 +43,7 @@ export function createPages(service: BrowserService): Pages {
         noDefaults: true,
         artifactsDir: ARTIFACTS_FOLDER,
       });
-      // One that has gone is looked for again where it is asked for; nothing of it is held on to.
+      // The next caller reconnects.
       browser.once('disconnected', () => drop(sessionId, browser));
       for (const context of browser.contexts()) {
         await forceOpenShadowRoots(context);
@@ -55,7 +52,7 @@ export function createPages(service: BrowserService): Pages {
       }
       return browser;
     } catch {
-      // The error quotes the address, which carries a token. A session that has ended says so here.
+      // The error quotes the URL, which contains a token. If the session has ended, this fails with `session_gone`.
       await retrieveSession(service, projectId, sessionId);
       throw failure('browser_error', 'the browser session does not accept a connection', false);
     }
@@ -92,7 +89,7 @@ export function createPages(service: BrowserService): Pages {
     async of(projectId, sessionId, cdpUrl) {
       const browser = await browserOf(projectId, sessionId, cdpUrl);
       const context = browser.contexts()[0];
-      if (context === undefined) throw failure('session_gone', 'the browser has no window any more', true);
+      if (context === undefined) throw failure('session_gone', 'the browser has no open window', true);
       const page = context.pages().findLast((each) => !isForeignWindow(each)) ?? (await openWindow(context));
       if (!crashed.has(page)) return page;
       await this.release(sessionId);

@@ -8,33 +8,33 @@ import { mergeStates } from '../../../store/profile-state/merge.ts';
 import { readState } from '../../../store/profile-state/state.ts';
 import type { Store } from '../../../store/store.ts';
 
-/** A session outlives the slowest look, so that it ends by itself only when nobody is left. */
+/** Longer than the slowest check, so that the timeout ends a session only after its worker was lost. */
 const SESSION_SECONDS = 180;
 
-/** A browser on the profile as it is saved. */
+/** A session on the saved profile, and its page. */
 export interface ProfileSession extends RecordingResult {
   session: Session;
   page: Page;
 }
 
 /**
- * Looks at a site through the saved profile, in a session of its own, which ends in every case. It is saved only when
- * `look` has it saved. A retried look of the same `name` goes on with the session that the lost one has opened.
+ * Runs `work` in a separate session on the saved profile, which is deleted afterwards in every case. Nothing is saved unless `work`
+ * calls {@link saveOnClose}. A retry with the same `name` reuses the session of a lost attempt.
  */
-export async function withProfileSession<Seen>(
+export async function withProfileSession<Result>(
   deps: LoginDeps,
   target: LoginTarget,
   name: string,
   signal: AbortSignal,
-  look: (opened: ProfileSession) => Promise<Seen>,
-): Promise<Seen> {
+  work: (opened: ProfileSession) => Promise<Result>,
+): Promise<Result> {
   const { service, pages } = deps;
   const { projectId } = target;
   const session = await openLoginSession(service, target, name, SESSION_SECONDS, signal);
   const id = session.session_id;
   try {
     const recorded = await recordSession(service, target, id, SESSION_SECONDS, signal);
-    return await look({ session, page: await pages.of(projectId, id, session.cdp_ws_url), ...recorded });
+    return await work({ session, page: await pages.of(projectId, id, session.cdp_ws_url), ...recorded });
   } finally {
     await pages.release(id);
     await saveRecordings(deps, target, id, signal).catch(() => undefined);
@@ -42,7 +42,7 @@ export async function withProfileSession<Seen>(
   }
 }
 
-/** Has a session saved to its profile when it ends, with the cookies that the site has refreshed. */
+/** Makes a session save its profile when it ends, with the cookies that the site has refreshed. */
 export async function saveOnClose(
   { service }: Pick<LoginDeps, 'service'>,
   { projectId, profileName }: Pick<LoginTarget, 'projectId' | 'profileName'>,
@@ -52,9 +52,8 @@ export async function saveOnClose(
 }
 
 /**
- * Runs `save`, which saves a session to the profile, and answers how to take that back: what the save changed becomes what it
- * was, and what others have saved since stays. Nothing is taken back where another session saved at the same moment, nor
- * where the browser service keeps its profiles in a store of its own.
+ * Runs `save`, which saves a session to the profile, and returns a function that reverts what it changed without touching what was
+ * saved since. It reverts nothing if another session saved concurrently, or if the browser service keeps profiles elsewhere.
  */
 export async function saveWithRollback(
   { profiles }: Pick<Store, 'profiles'>,
@@ -65,8 +64,8 @@ export async function saveWithRollback(
   const before = await read();
   await save();
   const after = await read();
-  const isOurs = before !== null && after?.id === before.id && after.revision === before.revision + 1;
-  if (!isOurs) return () => Promise.resolve();
+  const isOnlySave = before !== null && after?.id === before.id && after.revision === before.revision + 1;
+  if (!isOnlySave) return () => Promise.resolve();
   const [was, saved] = [readState(before.state), readState(after.state)];
   return async () => {
     await profiles.save(projectId, before.id, (stored) => mergeStates(saved, was, readState(stored)));

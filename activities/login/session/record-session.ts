@@ -6,25 +6,25 @@ import { listReplays, startReplay } from '../../../browser-client/replays.ts';
 import type { BrowserService } from '../../../browser-client/service.ts';
 import type { SessionTarget } from '../../../browser-client/sessions.ts';
 
-/** What a recording's id looks like: names of files in a session are whatever its programs made of them. */
+/** Format of recording ids: other files in a session may have any name. */
 const RECORDING_ID = /^rep_[a-z0-9]{25}$/;
 
-/** The recording of a session, or why there is none; both null where none was asked for. */
+/** The recording of a session, or why there is none; both null if none was requested. */
 export interface RecordingResult {
   replayId: string | null;
-  /** For the timeline: what whoever runs the browser service can do about it. */
+  /** For the timeline: tells the operator of the browser service what to do. */
   replayError: string | null;
 }
 
 const NO_PROCESSES =
-  'Not recorded: no program runs in sessions of the browser service, and it has no recorder of its own; install ffmpeg there';
+  'Not recorded: the browser service runs no programs in its sessions and has no recorder of its own; install ffmpeg there';
 const NO_RECORDER =
-  'Not recorded: no recorder starts in sessions of the browser service; install ffmpeg and Xvfb where it runs';
+  'Not recorded: the recorder does not start in sessions of the browser service; install ffmpeg and Xvfb where it runs';
 
 /**
- * Has a session of a login recorded where its connection asks for that. A recorder that fails, or a service that has none,
- * never fails a login. May run again: a recording that an earlier try has started goes on. A recorder runs inside the
- * session; where none can (no window, no ffmpeg, processes refused) the service is asked for a replay of its own.
+ * Records a session if its connection requests that. A recorder that fails or is missing never fails a login. Idempotent: a
+ * recording started by an earlier attempt continues. The recorder runs inside the session; if it cannot (no display, no ffmpeg, no
+ * processes), the service is asked for a replay.
  */
 export async function recordSession(
   service: BrowserService,
@@ -35,16 +35,13 @@ export async function recordSession(
 ): Promise<RecordingResult> {
   if (login.recordSession !== true) return { replayId: null, replayError: null };
   const target = { projectId: login.projectId, sessionId };
-  const inside = await nullOnFailure(signal, () => startSessionRecorder(service, target, maxSeconds, signal));
-  const replayId = inside?.id ?? (await nullOnFailure(signal, () => startServiceReplay(service, target, signal)));
-  const why = inside === null ? NO_PROCESSES : NO_RECORDER;
-  return { replayId, replayError: replayId === null ? why : null };
+  const recorder = await nullOnFailure(signal, () => startSessionRecorder(service, target, maxSeconds, signal));
+  const replayId = recorder?.id ?? (await nullOnFailure(signal, () => startServiceReplay(service, target, signal)));
+  if (replayId !== null) return { replayId, replayError: null };
+  return { replayId, replayError: recorder === null ? NO_PROCESSES : NO_RECORDER };
 }
 
-/**
- * Keeps what was recorded inside a session that is about to end. Nothing is kept when that fails: the login is what
- * counts. May run again.
- */
+/** Saves the recordings of a session that is about to end. Idempotent; a failure is ignored, because the login matters more. */
 export async function saveRecordings(
   { service, store }: { service: BrowserService; store: Pick<Store, 'recordings'> },
   login: LoginTarget,
@@ -57,16 +54,16 @@ export async function saveRecordings(
     const startedAt = new Map<string, Date | null>();
     for (const id of await recordedIn(service, target)) {
       if (!RECORDING_ID.test(id)) continue;
-      // What a recorder that cannot be asked has written by now is kept.
+      // If a recorder cannot be stopped, what it has written so far is saved.
       startedAt.set(id, await nullOnFailure(signal, () => stopRecorder(service, target, id)));
     }
     if (startedAt.size === 0) return;
     const finishedAt = new Date();
     const { organizationId, projectId, connectionId } = login;
     for (const { id, video } of await fetchRecordings(service, target)) {
-      const began = startedAt.get(id);
-      if (began === undefined || video.length === 0) continue;
-      const recording = { id, connectionId, sessionId, startedAt: began ?? finishedAt, finishedAt, video };
+      const start = startedAt.get(id);
+      if (start === undefined || video.length === 0) continue;
+      const recording = { id, connectionId, sessionId, startedAt: start ?? finishedAt, finishedAt, video };
       await store.recordings.keep({ organizationId, projectId }, recording);
     }
   });
@@ -78,8 +75,8 @@ async function startSessionRecorder(
   maxSeconds: number,
   signal: AbortSignal,
 ): Promise<{ id: string | null }> {
-  const begun = (await recordedIn(service, target)).find((id) => RECORDING_ID.test(id));
-  if (begun !== undefined) return { id: begun };
+  const running = (await recordedIn(service, target)).find((id) => RECORDING_ID.test(id));
+  if (running !== undefined) return { id: running };
   const id = newId('rep');
   return { id: (await startRecorder(service, target, id, maxSeconds, signal)) ? id : null };
 }

@@ -5,91 +5,90 @@ import { isAuthorizationRequest } from '../urls.ts';
 import { navigatedFrame } from '../reading/traffic.ts';
 import type { LoginTarget } from '../../../contract/activities.ts';
 
-/** What is known of the windows that pages of one browser have opened. */
+/** State of the windows of one browser context. */
 interface Windows {
   sites: AllowedSites;
-  /** Windows that are part of the login, wherever they lead. */
+  /** Windows that are part of the login, wherever they navigate. */
   trusted: WeakSet<Page>;
-  strange: WeakSet<Page>;
-  /** Asked for by windows that were still to open. */
-  throughProvider: Set<Request>;
-  /** Whether a window that opens now is asked for by who chose where to sign in. */
-  isChosen: boolean;
+  foreign: WeakSet<Page>;
+  /** Requests to identity providers by windows that have not opened yet. */
+  providerRequests: Set<Request>;
+  /** Whether windows that open now belong to a provider that was just chosen. */
+  trustsNew: boolean;
 }
 
 const watched = new WeakMap<BrowserContext, Windows>();
 
 /**
- * From now on, closes windows that pages of the login open to strangers' sites: what they ask for would be asked of the person, and
- * typed, as the login's. Part of a login is a window on the connection's site, on one that it allows by name or an identity provider,
- * one that came by a provider (which leads on to a company's own), and one that asks a provider of any name in the site's name.
- * Windows that are open already stay: who saw them open has judged them.
+ * From now on, closes popups that navigate to sites outside the login: their forms would be taken for the login's. Part of the
+ * login are windows on the connection's site, an allowed domain or an identity provider, windows that came by an identity provider
+ * (which may redirect to a company's own), and authorization requests that redirect back to the connection's site. Windows that are
+ * already open stay: they were checked when they opened.
  */
 export function closeForeignWindows(page: Page, sites: AllowedSites): void {
   const context = page.context();
   const known = watched.get(context);
   if (known !== undefined) {
     known.sites = sites;
-    // What is no stranger's by now is a page of the login, which may lead on to anywhere; one that is still empty may be anybody's.
+    // A page that is still open is part of the login and may navigate anywhere; an empty one is not yet known.
     if (!isEmpty(page.url())) known.trusted.add(page);
     return;
   }
   const windows: Windows = {
     sites,
     trusted: new WeakSet(context.pages()),
-    strange: new WeakSet(),
-    throughProvider: new Set(),
-    isChosen: false,
+    foreign: new WeakSet(),
+    providerRequests: new Set(),
+    trustsNew: false,
   };
   watched.set(context, windows);
   context.on('request', (request) => {
     if (!request.isNavigationRequest() || !isIdentityProvider(request.url())) return;
     const frame = navigatedFrame(request);
-    if (frame === null) windows.throughProvider.add(request);
+    if (frame === null) windows.providerRequests.add(request);
     else if (frame.parentFrame() === null) windows.trusted.add(frame.page());
   });
   context.on('page', (opened) => {
-    if (windows.isChosen) windows.trusted.add(opened);
+    if (windows.trustsNew) windows.trusted.add(opened);
     opened.on('framenavigated', (frame) => {
-      if (frame === opened.mainFrame()) judge(windows, opened);
+      if (frame === opened.mainFrame()) closeIfForeign(windows, opened);
     });
-    judge(windows, opened);
+    closeIfForeign(windows, opened);
   });
 }
 
-/** Lets windows that open while `press` is on its way be the login's wherever they lead: somebody chose by whom to sign in. */
+/** Trusts windows that open during `press`, wherever they navigate: it chooses a provider. */
 export async function trustNewWindows(page: Page, press: () => Promise<void>): Promise<void> {
   const windows = watched.get(page.context());
-  if (windows !== undefined) windows.isChosen = true;
+  if (windows !== undefined) windows.trustsNew = true;
   try {
     await press();
   } finally {
-    if (windows !== undefined) windows.isChosen = false;
+    if (windows !== undefined) windows.trustsNew = false;
   }
 }
 
-/** A window that this worker opens itself is the login's. */
+/** Opens a window that is part of the login. */
 export async function openWindow(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   watched.get(context)?.trusted.add(page);
   return page;
 }
 
-/** True of a window that is closing, as it shows a stranger's site. */
+/** Whether a window is being closed because it navigated to a site outside the login. */
 export function isForeignWindow(page: Page): boolean {
-  return watched.get(page.context())?.strange.has(page) === true;
+  return watched.get(page.context())?.foreign.has(page) === true;
 }
 
-function judge(windows: Windows, opened: Page): void {
-  const { sites, trusted, strange, throughProvider } = windows;
-  for (const request of throughProvider)
+function closeIfForeign({ sites, trusted, foreign, providerRequests }: Windows, opened: Page): void {
+  for (const request of providerRequests)
     if (navigatedFrame(request)?.page() === opened) {
       trusted.add(opened);
-      throughProvider.delete(request);
+      providerRequests.delete(request);
     }
   const url = opened.url();
-  if (trusted.has(opened) || isEmpty(url) || mayNavigateTo(url, sites) || asksInNameOf(url, sites)) return;
-  strange.add(opened);
+  if (trusted.has(opened) || isEmpty(url) || mayNavigateTo(url, sites) || redirectsBackTo(url, sites)) return;
+  foreign.add(opened);
   void opened.close().catch(() => undefined);
 }
 
@@ -97,41 +96,41 @@ function isEmpty(url: string): boolean {
   return url === '' || url.startsWith('about:');
 }
 
-/** Whether an address asks a provider for an authorization that is to be brought to the connection's own site. */
-function asksInNameOf(url: string, sites: AllowedSites): boolean {
+/** Whether a URL is an authorization request that redirects back to the connection's own site. */
+function redirectsBackTo(url: string, sites: AllowedSites): boolean {
   if (!isAuthorizationRequest(url)) return false;
   const back = new URL(url).searchParams.get('redirect_uri') ?? '';
   return URL.canParse(back) && isOwnSite(new URL(back), sites);
 }
 
-/** Contexts whose pages are kept on the connection's sites, and what ends that. */
-const kept = new WeakMap<BrowserContext, () => Promise<void>>();
+/** Contexts with confined navigation, and what lifts it. */
+const confined = new WeakMap<BrowserContext, () => Promise<void>>();
 
 /**
- * While `isOn`, no window of the browser leaves the sites that the connection allows: somebody acts on the page. A window that is opened
- * to another site is closed. Frames within a page are the page's own affair: a puzzle lies in one of its maker. Repeating it does nothing.
+ * While `isOn`, a person acts on the page, and no window of the browser may leave the connection's allowed sites. Popups to other
+ * sites are closed. Frames are not restricted: captchas are in frames of their vendors. Idempotent.
  */
 export async function confineNavigation(page: Page, target: LoginTarget, isOn: boolean): Promise<void> {
   const context = page.context();
-  const end = kept.get(context);
-  if (isOn === (end !== undefined)) return;
-  if (end !== undefined) {
-    kept.delete(context);
-    await end();
+  const lift = confined.get(context);
+  if (isOn === (lift !== undefined)) return;
+  if (lift !== undefined) {
+    confined.delete(context);
+    await lift();
     return;
   }
-  const judge = async (route: Route): Promise<void> => {
+  const check = async (route: Route): Promise<void> => {
     const request = route.request();
-    const leaves = request.isNavigationRequest() && request.frame().parentFrame() === null;
-    if (!leaves || mayNavigateTo(request.url(), target)) {
+    const isTopLevel = request.isNavigationRequest() && request.frame().parentFrame() === null;
+    if (!isTopLevel || mayNavigateTo(request.url(), target)) {
       await route.fallback();
       return;
     }
-    // Not as a fault: the page stays as it is.
+    // 'aborted' leaves the page as it is instead of showing an error page.
     await route.abort('aborted');
     const opened = request.frame().page();
     if (opened !== page) await opened.close().catch(() => undefined);
   };
-  kept.set(context, () => context.unroute('**/*', judge));
-  await context.route('**/*', judge);
+  confined.set(context, () => context.unroute('**/*', check));
+  await context.route('**/*', check);
 }
