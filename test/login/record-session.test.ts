@@ -143,12 +143,12 @@ describe('where no recorder runs inside the session', () => {
     ['answers nonsense', { GET: [200, { replays: [] }], POST: [201, { replay_id: 'rep_new' }] }],
   ])('no login fails where the service %s', async (_, replays) => {
     expect(await record({ spawn: 500, ...(replays === undefined ? {} : { replays }) })).toBeNull();
-    expect(told).toMatch(/^Not recorded: no program runs in sessions/);
+    expect(told).toMatch(/^Not recorded: the browser service runs no programs in its sessions/);
   });
 
   it('a recorder that does not start is told apart from programs that are refused', async () => {
     expect(await record({ endsAtOnce: true })).toBeNull();
-    expect(told).toMatch(/^Not recorded: no recorder starts in sessions .* install ffmpeg and Xvfb/);
+    expect(told).toMatch(/^Not recorded: the recorder does not start in sessions .* install ffmpeg and Xvfb/);
   });
 
   it('ends with the activity that asked for it', async () => {

@@ -93,15 +93,12 @@ async function runWatchedCheck(deps: WatchDeps, input: WatchInput, dueMs: number
   const timestamp = new Date(dueMs).toISOString();
   const document = { ...input.document, last_auth_check_at: timestamp, revision };
   const event = { ...checkEvent(checkId, document.status, timestamp), previous_status: document.status };
-  let isRecorded = true;
+  const errors: unknown[] = [];
   // If the store is unavailable, the workflow retries the write. A write that went through after all is not repeated.
-  const record: WatchDeps['record'] = (state) =>
-    deps.record(state).catch(() => {
-      isRecorded = false;
-    });
+  const record: WatchDeps['record'] = (state) => deps.record(state).catch((error) => void errors.push(error));
   const found = await checkOnce({ ...deps, record }, { target, credential, document, event });
   if (found.missed !== null) return { missed: found.missed };
-  if (found.recorded && isRecorded) return null;
+  if (found.recorded && errors.length === 0) return null;
   return { missed: null, checkId, check: found.check, credential: found.credential };
 }
 

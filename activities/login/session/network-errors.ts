@@ -14,7 +14,7 @@ export async function assertProxyExists({ store }: Pick<LoginDeps, 'store'>, tar
   if (proxy === undefined || proxy.mode !== undefined) return;
   const { id, name = '' } = proxy;
   const { outcome } = await store.proxies.match(target.projectId, id === undefined ? { name } : { id });
-  if (outcome !== 'found') throw failure('proxy_unknown', "the connection's proxy is not there", true);
+  if (outcome !== 'found') throw failure('proxy_unknown', "the connection's proxy no longer exists", true);
 }
 
 /** Fails if a page is unavailable because of the session's proxy: that says nothing about the site, and a retry would not help. */

@@ -43,8 +43,6 @@ export function createPages(service: BrowserService): Pages {
         noDefaults: true,
         artifactsDir: ARTIFACTS_FOLDER,
       });
-      // The next caller reconnects.
-      browser.once('disconnected', () => drop(sessionId, browser));
       for (const context of browser.contexts()) {
         await forceOpenShadowRoots(context);
         context.pages().forEach(watch);
@@ -58,31 +56,25 @@ export function createPages(service: BrowserService): Pages {
     }
   };
 
-  const drop = (sessionId: string, gone: Browser): void => {
-    const known = browsers.get(sessionId);
-    void known?.then(
-      (browser) => {
-        if (browser === gone && browsers.get(sessionId) === known) browsers.delete(sessionId);
-      },
-      () => undefined,
-    );
+  const forget = (sessionId: string, connection: Promise<Browser>): void => {
+    if (browsers.get(sessionId) === connection) browsers.delete(sessionId);
+  };
+
+  const open = (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
+    const opening = connect(projectId, sessionId, cdpUrl);
+    browsers.set(sessionId, opening);
+    const onGone = (): void => forget(sessionId, opening);
+    // After a disconnect the next caller reconnects.
+    void opening.then((browser) => browser.once('disconnected', onGone), onGone);
+    return opening;
   };
 
   const browserOf = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
     const known = browsers.get(sessionId);
-    if (known !== undefined) {
-      const browser = await known.catch(() => null);
-      if (browser?.isConnected() === true) return browser;
-      if (browsers.get(sessionId) === known) browsers.delete(sessionId);
-    }
-    const opening = browsers.get(sessionId) ?? connect(projectId, sessionId, cdpUrl);
-    browsers.set(sessionId, opening);
-    try {
-      return await opening;
-    } catch (error) {
-      if (browsers.get(sessionId) === opening) browsers.delete(sessionId);
-      throw error;
-    }
+    const browser = await known?.catch(() => null);
+    if (browser?.isConnected() === true) return browser;
+    if (known !== undefined) forget(sessionId, known);
+    return await (browsers.get(sessionId) ?? open(projectId, sessionId, cdpUrl));
   };
 
   return {
