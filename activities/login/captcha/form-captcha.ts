@@ -5,7 +5,7 @@ import { inTime } from '../../../contract/in-time.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { authorUrl } from '../allowed-sites.ts';
-import { resolveFrame, type Place } from '../entering/page-input.ts';
+import { resolveFrame, type ElementPath } from '../entering/page-input.ts';
 
 /** How long one document may take to be looked through, in milliseconds. */
 const LOOK_WITHIN_MS = 3_000;
@@ -29,7 +29,7 @@ export async function hasUnansweredCaptcha(page: Page, { kind, fields }: PageRea
  */
 export async function waitForCaptchaAnswer(
   page: Page,
-  field: Place,
+  field: ElementPath,
   beforePress: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function waitForCaptchaAnswer(
 }
 
 /** Looks at the document that holds the field, and at the frames of the same site in it. */
-async function captchaStateBeside(page: Page, field: Place): Promise<Unanswered> {
+async function captchaStateBeside(page: Page, field: ElementPath): Promise<Unanswered> {
   const look = async (): Promise<Unanswered> => {
     const frame = await resolveFrame(page, field);
     const entry = await frame.locator(field.selector).first().elementHandle({ timeout: LOOK_WITHIN_MS });

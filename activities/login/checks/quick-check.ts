@@ -95,7 +95,7 @@ async function runWatchedCheck(deps: WatchDeps, input: WatchInput, dueMs: number
   const event = { ...checkEvent(checkId, document.status, timestamp), previous_status: document.status };
   const errors: unknown[] = [];
   // If the store is unavailable, the workflow retries the write. A write that went through after all is not repeated.
-  const record: WatchDeps['record'] = (state) => deps.record(state).catch((error) => void errors.push(error));
+  const record: WatchDeps['record'] = (state) => deps.record(state).catch((error: unknown) => void errors.push(error));
   const found = await checkOnce({ ...deps, record }, { target, credential, document, event });
   if (found.missed !== null) return { missed: found.missed };
   if (found.recorded && errors.length === 0) return null;

@@ -10,6 +10,7 @@ import {
   lockKeys,
   unlockKeys,
   type KeyLock,
+  type KeyTarget,
   findClickPoint,
   describeControl,
   hasFocus,
@@ -30,16 +31,16 @@ import {
 } from './page-input.ts';
 import { clickLocator } from './press.ts';
 
-/** How often a field is filled in when something comes in the way. */
-const MAX_TRIES = 3;
+/** How often filling in a field is attempted if the page interferes. */
+const MAX_ATTEMPTS = 3;
 
-/** Looks at the document that a value is about to be typed into; throws where it may not be. */
-export type CheckDocument = (frame: Frame) => void;
+/** Throws if the document that a value is about to be typed into is not allowed. */
+type CheckDocument = (frame: Frame) => void;
 
 /**
- * Puts `value` into a field by mouse and keyboard, replacing what is there; an empty one clears it. The document is checked once
- * the element in it is held: one that comes in its place has another element, which nothing is typed into. Where the page has put
- * something else in the way meanwhile (another window, an element drawn anew), it is tried again.
+ * Fills in a field by mouse and keyboard, replacing its text; an empty `value` clears it. The document is checked once a handle to
+ * the element is held: a document that replaces it has another element, which nothing is typed into. Retried if the page interferes
+ * (another window opens, the element is rendered anew).
  */
 export async function fillField(
   pageInput: PageInput,
@@ -47,20 +48,20 @@ export async function fillField(
   value: string,
   check: CheckDocument = () => undefined,
 ): Promise<void> {
-  for (let tries = 1; !(await tryFill(pageInput, field, value, check)); tries += 1) {
-    if (tries === MAX_TRIES) throw elementGone();
+  for (let attempt = 1; !(await tryFill(pageInput, field, value, check)); attempt += 1) {
+    if (attempt === MAX_ATTEMPTS) throw elementGone();
     await bringToFront(pageInput.page);
   }
 }
 
-/** False where the field does not hold the value then, and another try may do. */
+/** False if the field does not hold the value and another attempt may succeed. */
 async function tryFill(pageInput: PageInput, field: ReadField, value: string, check: CheckDocument): Promise<boolean> {
-  const { frame, around } = await resolveFramePath(pageInput.page, field);
+  const { frame, frameElements } = await resolveFramePath(pageInput.page, field);
   await waitForPendingNavigation(frame);
   const element = await findElement(frame, field.selector);
   check(frame);
   try {
-    // Asked all at once: on a fast site what a login takes is the questions that it asks.
+    // In parallel: on a fast site these round trips are most of the time a login takes.
     const [list, shown, control] = await Promise.all([
       element.evaluate(listKind),
       element.evaluate(isFullyVisible),
@@ -72,8 +73,8 @@ async function tryFill(pageInput: PageInput, field: ReadField, value: string, ch
       return true;
     }
     if (asksForCode(field.type)) {
-      // The last digit may send the form, and its document be gone: a second try would type into the next one.
-      await withLockedKeys(around, element, 'spread', async () => {
+      // The last digit may submit the form and replace its document: a second attempt would type into the next one.
+      await withLockedKeys(frameElements, element, 'any element', async () => {
         await replaceText(pageInput, element, await focusByClick(pageInput, element), value);
       });
       return true;
@@ -81,22 +82,22 @@ async function tryFill(pageInput: PageInput, field: ReadField, value: string, ch
     if (field.type !== 'password')
       return await replaceText(pageInput, element, await focusByClick(pageInput, element), value);
     if (!acceptsPassword(control, field)) throw elementGone();
-    return await withLockedKeys(around, element, 'for the element', async () => {
+    return await withLockedKeys(frameElements, element, 'this element', async () => {
       const length = await focusByClick(pageInput, element);
       if (!acceptsPassword(await element.evaluate(describeControl), field)) throw elementGone();
       await replaceText(pageInput, element, length, value);
     });
   } catch (error) {
     if (error instanceof ApplicationFailure) throw error;
-    // Another page is in front, or a dialog: the service has typed nothing there.
+    // If another page or a dialog is in front, the browser service has typed nothing there.
     if (error instanceof BrowserServiceError && (error.code !== 'browser_error' || error.retryable)) throw error;
     return false;
   }
 }
 
 /**
- * Types over the `length` characters that the element with the focus holds. False where the page has drawn another in its place
- * meanwhile: that one holds still what was to be replaced.
+ * Replaces the `length` characters of the focused element. False if the page has rendered another element in its place, which still
+ * holds the old text.
  */
 async function replaceText(
   { service, computer }: PageInput,
@@ -113,12 +114,12 @@ async function replaceText(
   return true;
 }
 
-/** Types of inputs that a password is shown in, where a site shows it. */
+/** Types of inputs in which sites show a revealed password. */
 const REVEALED_PASSWORD_TYPES: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
 
 /**
- * Whether a control takes passwords: one that hides them, or the one that was read, while it shows them. One that has become
- * something else under the same selector (a comment, a search) does not.
+ * Whether a control is a password input, or the one that was read while it reveals its password. A different control under the
+ * same selector (a comment, a search) is neither.
  */
 function acceptsPassword({ tag, type, name }: ReturnType<typeof describeControl>, field: ReadField): boolean {
   if (tag !== 'input') return false;
@@ -127,34 +128,34 @@ function acceptsPassword({ tag, type, name }: ReturnType<typeof describeControl>
 }
 
 /**
- * Types with the keys of each document on the way kept for the next element, and those of the last one as `keys` has it; false where
- * one was on its way elsewhere.
+ * Types while the keys of every document on the path are locked to the next frame element, and those of the innermost document to
+ * `target`. False if a key was headed elsewhere.
  */
 async function withLockedKeys(
-  around: ElementHandle<Element>[],
+  frameElements: ElementHandle<Element>[],
   element: ElementHandle<Element>,
-  keys: Parameters<typeof lockKeys>[1],
+  target: KeyTarget,
   type: () => Promise<void>,
 ): Promise<boolean> {
   const locks: JSHandle<KeyLock>[] = [];
-  const arrived: boolean[] = [];
+  const delivered: boolean[] = [];
   try {
-    for (const each of [...around, element])
-      locks.push(await each.evaluateHandle(lockKeys, each === element ? keys : 'for the element'));
+    for (const each of [...frameElements, element])
+      locks.push(await each.evaluateHandle(lockKeys, each === element ? target : 'this element'));
     await type();
   } finally {
-    for (const lock of locks) arrived.push(await lock.evaluate(unlockKeys).catch(() => false));
+    for (const lock of locks) delivered.push(await lock.evaluate(unlockKeys).catch(() => false));
   }
-  return arrived.every(Boolean);
+  return delivered.every(Boolean);
 }
 
-/** Gives a document that the frame has asked for already the time to come: it would take the place of the one that is there. */
+/** Waits for a navigation that has already started: its document would replace the current one. */
 export async function waitForPendingNavigation(frame: Frame): Promise<void> {
   const end = Date.now() + FIND_TIMEOUT_MS;
   while (isNavigating(frame) && Date.now() < end) await sleep(25);
 }
 
-/** Closes windows that have opened over a page while it was filled in, and shows it again. */
+/** Closes windows that have opened over a page while it was filled in, and activates the page. */
 export async function bringToFront(page: Page): Promise<void> {
   const pages = page.context().pages();
   const later = pages.slice(pages.indexOf(page) + 1);
@@ -162,7 +163,7 @@ export async function bringToFront(page: Page): Promise<void> {
   await page.bringToFront().catch(() => undefined);
 }
 
-/** Gives a field the focus; answers how many characters are in it then. */
+/** Focuses a field and returns how many characters it holds. */
 async function focusByClick(pageInput: PageInput, element: ElementHandle<Element>): Promise<number> {
   const point = await pointOf(element.boundingBox(), element.evaluate(findClickPoint));
   if (point !== null) await clickMouse(pageInput.service, pageInput.computer, point);
@@ -170,35 +171,35 @@ async function focusByClick(pageInput: PageInput, element: ElementHandle<Element
   if (length !== null) return length;
   await element.focus();
   const focused = await focusedLength(element);
-  // Typing without the focus would type into something else: a password in a search box.
-  if (focused === null) throw failure('element_not_found', 'a field of the login form does not take the focus', true);
+  // Without focus, the text would go elsewhere: a password into a search box.
+  if (focused === null) throw failure('element_not_found', 'a field of the login form cannot be focused', true);
   return focused;
 }
 
-/** How many characters a field holds that has the focus; null where it has not. */
+/** How many characters a field holds; null if it is not focused. */
 async function focusedLength(element: ElementHandle<Element>): Promise<number | null> {
   const [focused, length] = await Promise.all([element.evaluate(hasFocus), element.evaluate(valueLength)]);
   return focused ? length : null;
 }
 
-/** How long a list that is drawn by a script may take to open, in milliseconds. */
-const OPENS_WITHIN_MS = 2000;
+/** How long a scripted list may take to open or close, in milliseconds. */
+const LIST_TIMEOUT_MS = 2000;
 
-/** Chooses the entry of this name or value from a list: one of the browser's, or one that a script draws. */
-export async function chooseOption(
+/** Chooses the option with this label or value from a list: a native one, or one that a script renders. */
+async function chooseOption(
   pageInput: PageInput,
   frame: Frame,
   selector: string,
   value: string,
-  kind: 'native' | 'drawn',
+  kind: 'native' | 'scripted',
 ): Promise<void> {
   const list = frame.locator(selector).first();
   await (kind === 'native' ? chooseByTyping(pageInput, list, value) : chooseByClick(pageInput, frame, list, value));
 }
 
 /**
- * Chooses by typing the entry's name, as a person does. Not by a click: the list that it would open lies outside
- * of the page. A list that does not go by what is typed (its entries begin with a picture or a number) is set directly.
+ * Chooses by typing the option's label, as a person does: a click would open a native popup outside the page. If typing does not
+ * select it (labels may begin with a picture or number), the option is set directly.
  */
 async function chooseByTyping(pageInput: PageInput, list: Locator, value: string): Promise<void> {
   await list.focus({ timeout: FIND_TIMEOUT_MS });
@@ -211,19 +212,19 @@ async function chooseByTyping(pageInput: PageInput, list: Locator, value: string
   });
 }
 
-/** Opens the list by a click and clicks the entry: what a script draws stands in the page. */
+/** Opens a scripted list and clicks its option. */
 async function chooseByClick(pageInput: PageInput, frame: Frame, list: Locator, value: string): Promise<void> {
   const option = frame.getByRole('option', { name: value.trim(), exact: true }).first();
   if (!(await option.isVisible())) await clickLocator(pageInput, list);
-  await option.waitFor({ state: 'visible', timeout: OPENS_WITHIN_MS }).catch(async () => {
+  await option.waitFor({ state: 'visible', timeout: LIST_TIMEOUT_MS }).catch(async () => {
     await pressKey(pageInput.service, pageInput.computer, { keys: ['Escape'] });
     throw optionMissing();
   });
   await clickLocator(pageInput, option);
-  // What is drawn over the fields below until it has closed would take their clicks.
-  await option.waitFor({ state: 'hidden', timeout: OPENS_WITHIN_MS }).catch(() => undefined);
+  // Until it has closed, the list would receive clicks meant for the fields below.
+  await option.waitFor({ state: 'hidden', timeout: LIST_TIMEOUT_MS }).catch(() => undefined);
 }
 
 function optionMissing(): Error {
-  return failure('element_not_found', 'a list of the login form does not offer what was answered', true);
+  return failure('element_not_found', 'a list of the login form does not contain the answer', true);
 }

@@ -1,32 +1,29 @@
 /// <reference lib="dom" />
 
 /*
- * Functions that run inside a page. Each stands alone and declares no function inside itself: they are sent as source,
- * and what a bundler adds around inner functions would not be there.
+ * Functions that run in a page. Each is self-contained, because it is sent as source; inner functions are only passed on inline,
+ * because helpers that a bundler adds for named ones would be missing.
  */
 
-/** Number of characters in a control: tells whether it must be cleared, without reading what is in it. */
+/** Number of characters in a control: tells whether it must be cleared, without reading its text. */
 export function valueLength(element: Element): number {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value.length : 0;
 }
 
-/** What a control is at this moment, as far as that tells whether a password belongs into it. */
+/** Describes a control, to decide whether a password may be typed into it. */
 export function describeControl(element: Element): { tag: string; type: string; name: string } {
   const type = element instanceof HTMLInputElement ? element.type : '';
   return { tag: element.localName, type, name: element.getAttribute('name') ?? element.id };
 }
 
-/** Whether an element is a list to choose from: one of the browser's, or one that a script draws; null for any other. */
-export function listKind(element: Element): 'native' | 'drawn' | null {
+/** Whether an element is a native or scripted list; null for any other element. */
+export function listKind(element: Element): 'native' | 'scripted' | null {
   if (element instanceof HTMLSelectElement) return 'native';
   const isTypedInto = element instanceof HTMLInputElement && !element.readOnly;
-  return !isTypedInto && element.matches('[role=combobox], [aria-haspopup=listbox]') ? 'drawn' : null;
+  return !isTypedInto && element.matches('[role=combobox], [aria-haspopup=listbox]') ? 'scripted' : null;
 }
 
-/**
- * True when nothing of an element lies outside of its window, or is cut off by what it scrolls in. In a frame, the frame may
- * lie outside of the page's view.
- */
+/** Whether no part of an element is outside the viewport or clipped by a scroll container. Unknown, so false, within a frame. */
 export function isFullyVisible(element: Element): boolean {
   if (window.top !== window) return false;
   const box = element.getBoundingClientRect();
@@ -40,13 +37,13 @@ export function isFullyVisible(element: Element): boolean {
   return true;
 }
 
-/** True when a list stands on the entry of this name or value. */
+/** Whether the selected option of a list has this label or value. */
 export function hasSelectedOption(element: Element, name: string): boolean {
   const option = element instanceof HTMLSelectElement ? element.selectedOptions[0] : undefined;
   return option !== undefined && (option.label.trim() === name.trim() || option.value === name);
 }
 
-/** True when keys would go into the element. */
+/** Whether the element or a descendant has the focus. */
 export function hasFocus(element: Element): boolean {
   const root = element.getRootNode();
   const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
@@ -54,46 +51,45 @@ export function hasFocus(element: Element): boolean {
 }
 
 /**
- * Where a click reaches the element, or something inside it or its label: pixels from the top left of its bounding box;
- * null when something else would take it. A link that is broken over lines is met on one of them: the middle of its box
- * may lie beside the words.
+ * Where a click reaches the element, a descendant, or its label: pixels from the top left of its bounding box; null if another
+ * element would receive it. The boxes of each line are tried too: the center of a link that wraps may be outside its text.
  */
 export function findClickPoint(element: Element): { x: number; y: number } | null {
   const whole = element.getBoundingClientRect();
-  const passesOn = getComputedStyle(element).pointerEvents === 'none';
+  const ignoresPointer = getComputedStyle(element).pointerEvents === 'none';
   const parts = [whole, ...Array.from(element.getClientRects())];
   for (const part of parts) {
     const x = part.left + part.width / 2;
     const y = part.top + part.height / 2;
     let hit = document.elementFromPoint(x, y);
-    // A component's own tree tells which part of it lies there; what stands in a slot of it belongs to the tree around.
+    // Descend into shadow roots. Slotted elements belong to the outer tree.
     for (let inner = hit?.shadowRoot?.elementFromPoint(x, y); inner && inner !== hit;) {
       hit = inner;
       inner = hit.shadowRoot?.elementFromPoint(x, y);
     }
     if (hit === null) continue;
     const isLabel = hit.closest('label')?.control === element;
-    // A bare text in a slot is told of as the component that it was given to.
-    const given = Array.from(hit.childNodes).find(
+    // For text directly in a slot, the browser reports the host of the slot.
+    const slotted = Array.from(hit.childNodes).find(
       (node) => node instanceof Text && node.data.trim() !== '' && node.assignedSlot,
     );
-    let around: Element | null = given instanceof Text && hit.shadowRoot !== null ? given.assignedSlot : hit;
-    while (around !== null && around !== element) {
-      const root: Node = around.getRootNode();
-      around = around.assignedSlot ?? around.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+    let ancestor: Element | null = slotted instanceof Text && hit.shadowRoot !== null ? slotted.assignedSlot : hit;
+    while (ancestor !== null && ancestor !== element) {
+      const root: Node = ancestor.getRootNode();
+      ancestor = ancestor.assignedSlot ?? ancestor.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
     }
-    if (around !== null || isLabel || (passesOn && hit.contains(element)))
+    if (ancestor !== null || isLabel || (ignoresPointer && hit.contains(element)))
       return { x: x - whole.left, y: y - whole.top };
   }
   return null;
 }
 
-/** True of a box that is ticked, drawn ones included. */
+/** Whether a checkbox, native or scripted, is checked. */
 export function isChecked(element: Element): boolean {
   return element instanceof HTMLInputElement ? element.checked : element.getAttribute('aria-checked') === 'true';
 }
 
-/** True when a click only marks the element as chosen: a radio button, or what stands for one. */
+/** Whether a click only selects the element, as with a radio button, instead of submitting a choice. */
 export function onlySelects(element: Element): boolean {
   const control = element instanceof HTMLLabelElement ? element.control : element;
   const inner = control?.querySelector('input[type=radio], [role=radio]') ?? null;
@@ -101,28 +97,27 @@ export function onlySelects(element: Element): boolean {
   return marking || control?.getAttribute('role') === 'radio' || inner !== null || element instanceof HTMLOptionElement;
 }
 
-/*
- * Runs inside a page, as page-checks.ts does; functions here are passed on at once, so that a bundler adds nothing to them.
- */
+/** Which elements of a document may receive keys. */
+export type KeyTarget = 'this element' | 'any element';
 
-/** Keys of one document that go to one element alone. */
+/** A lock on the keys of one document. */
 export interface KeyLock {
-  ending: AbortController;
-  /** Whether a key was on its way to something else. It has not arrived. */
-  strayed: boolean;
-  /** Frames of other sites that are not shown meanwhile, and how they were: what is not shown cannot have the focus. */
+  abort: AbortController;
+  /** Whether a key was headed for another element. It was dropped. */
+  hasStrayKey: boolean;
+  /** Cross-origin frames that are hidden meanwhile, because a hidden frame cannot have the focus, and their style. */
   hidden: { frame: HTMLElement; style: string | null }[];
 }
 
 /**
- * Keeps the keys that reach a document for one element of it (a field, or the frame that holds the field): the focus comes back when
- * something else takes it, what would reach another element is dropped, and frames of other sites beside it are not shown. A `spread`
- * document moves the focus itself, as a code over its boxes: of that one only the frames are not shown.
+ * Locks the keys that reach a document to an element (a field, or the frame that contains it): the focus returns if it moves, keys
+ * for other elements are dropped, and other cross-origin frames are hidden. With `any element` only the frames are hidden: code
+ * inputs move the focus between their boxes.
  */
-export function lockKeys(element: Element, keys: 'for the element' | 'spread'): KeyLock {
-  const lock: KeyLock = { ending: new AbortController(), strayed: false, hidden: [] };
-  const options = { capture: true, signal: lock.ending.signal };
-  if (keys === 'for the element') {
+export function lockKeys(element: Element, target: KeyTarget): KeyLock {
+  const lock: KeyLock = { abort: new AbortController(), hasStrayKey: false, hidden: [] };
+  const options = { capture: true, signal: lock.abort.signal };
+  if (target === 'this element') {
     window.addEventListener(
       'focusin',
       (event) => {
@@ -137,27 +132,27 @@ export function lockKeys(element: Element, keys: 'for the element' | 'spread'): 
           if (event.composedPath().includes(element)) return;
           event.preventDefault();
           event.stopImmediatePropagation();
-          // What lets go of a key that was pressed before is no key of ours.
-          if (type !== 'keyup') lock.strayed = true;
+          // A keyup may belong to a key pressed before the lock.
+          if (type !== 'keyup') lock.hasStrayKey = true;
         },
         options,
       );
   }
   for (const frame of Array.from(document.querySelectorAll('iframe, frame'))) {
-    const isOwn = frame instanceof HTMLIFrameElement && frame.contentDocument !== null;
-    if (frame === element || isOwn || !(frame instanceof HTMLElement)) continue;
+    const isSameOrigin = frame instanceof HTMLIFrameElement && frame.contentDocument !== null;
+    if (frame === element || isSameOrigin || !(frame instanceof HTMLElement)) continue;
     lock.hidden.push({ frame, style: frame.getAttribute('style') });
     frame.style.setProperty('display', 'none', 'important');
   }
   return lock;
 }
 
-/** Ends a lock; answers whether every key has gone where it should. */
+/** Releases a lock. False if a key was headed for another element. */
 export function unlockKeys(lock: KeyLock): boolean {
-  lock.ending.abort();
+  lock.abort.abort();
   for (const { frame, style } of lock.hidden) {
     if (style === null) frame.removeAttribute('style');
     else frame.setAttribute('style', style);
   }
-  return !lock.strayed;
+  return !lock.hasStrayKey;
 }

@@ -3,34 +3,34 @@ import type { InputTarget } from '../../../browser-client/computer.ts';
 import type { BrowserService } from '../../../browser-client/service.ts';
 import { failure } from '../../activity.ts';
 
-/** How long an element that was read a moment ago may take to be there again, in milliseconds. */
+/** How long an element that was read a moment ago may take to reappear, in milliseconds. */
 export const FIND_TIMEOUT_MS = 5000;
 
-/** A place on a page: its selector and the frames that lead to it. */
-export interface Place {
+/** Locates an element: its selector, and those of the frames that contain it, outermost first. */
+export interface ElementPath {
   selector: string;
   frame: string[];
 }
 
-/** What filling needs: the page to look at, and the session's mouse and keyboard. */
+/** A page, and the mouse and keyboard of its session. */
 export interface PageInput {
   page: Page;
   service: BrowserService;
   computer: InputTarget;
 }
 
-/** The frame that holds a place. */
-export async function resolveFrame(page: Page, place: Place): Promise<Frame> {
+/** The frame that contains an element. */
+export async function resolveFrame(page: Page, place: ElementPath): Promise<Frame> {
   return (await resolveFramePath(page, place)).frame;
 }
 
-/** The frame that holds a place, and the elements of the frames that lead to it, outermost first. */
+/** The frame that contains an element, and the elements of the frames on the path, outermost first. */
 export async function resolveFramePath(
   page: Page,
-  place: Place,
-): Promise<{ frame: Frame; around: ElementHandle<Element>[] }> {
+  place: ElementPath,
+): Promise<{ frame: Frame; frameElements: ElementHandle<Element>[] }> {
   let frame = page.mainFrame();
-  const around: ElementHandle<Element>[] = [];
+  const frameElements: ElementHandle<Element>[] = [];
   for (const selector of place.frame) {
     const handle = await frame
       .waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS })
@@ -39,12 +39,12 @@ export async function resolveFramePath(
     if (handle === null || inner === null || inner === undefined)
       throw failure('element_not_found', 'a frame of the login form is gone', true);
     frame = inner;
-    around.push(handle);
+    frameElements.push(handle);
   }
-  return { frame, around };
+  return { frame, frameElements };
 }
 
-/** The element at a selector, once it is there. */
+/** The first element that matches a selector, once it is attached. */
 export async function locateAttached(frame: Frame, selector: string): Promise<Locator> {
   const locator = frame.locator(selector).first();
   await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {
@@ -53,7 +53,7 @@ export async function locateAttached(frame: Frame, selector: string): Promise<Lo
   return locator;
 }
 
-/** The same, held: one that is drawn in its place later is another. */
+/** The same as a handle, which does not follow an element that is rendered in its place. */
 export async function findElement(frame: Frame, selector: string): Promise<ElementHandle<Element>> {
   const found = frame.waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS });
   return await found.catch(() => {
@@ -61,23 +61,23 @@ export async function findElement(frame: Frame, selector: string): Promise<Eleme
   });
 }
 
-/** Brings an element into view, and waits until it stands still. */
+/** Scrolls an element into view and waits until it is stable. */
 export async function scrollTo(element: Locator | ElementHandle): Promise<void> {
   await element.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
 }
 
-/** What was read a moment ago is there no more. */
+/** Fails an entry because an element that was read before no longer exists. */
 export function elementGone(): Error {
   return failure('element_not_found', 'an element of the login form is gone', true);
 }
 
-/** In CSS pixels of the viewport. */
+/** A point in CSS pixels of the viewport. */
 export interface Point {
   x: number;
   y: number;
 }
 
-/** A point of an element in CSS pixels of the viewport, or null when something else would take the click there. */
+/** Where to click an element, from its bounding box and a point in it; null if there is no such point. */
 export async function pointOf(
   boxOf: Promise<(Point & { width: number; height: number }) | null>,
   spotIn: Promise<Point | null>,

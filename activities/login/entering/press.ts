@@ -8,14 +8,14 @@ import {
   FIND_TIMEOUT_MS,
   resolveFrame,
   type PageInput,
-  type Place,
+  type ElementPath,
   type Point,
   pointOf,
   scrollTo,
 } from './page-input.ts';
 
-/** Clicks what submits the form; without a button, the Return key does. */
-export async function pressSubmit(pageInput: PageInput, submit: Place | null): Promise<void> {
+/** Submits the form by its button, or by the Return key if it has none. */
+export async function pressSubmit(pageInput: PageInput, submit: ElementPath | null): Promise<void> {
   if (submit === null) {
     await pressKey(pageInput.service, pageInput.computer, { keys: ['Return'] });
     return;
@@ -23,8 +23,8 @@ export async function pressSubmit(pageInput: PageInput, submit: Place | null): P
   await clickElement(pageInput, submit);
 }
 
-/** Ticks the boxes that a choice rests on: by the mouse, else by the keyboard; a drawn one that neither reaches, by its script. */
-export async function checkBoxes(pageInput: PageInput, boxes: readonly Place[]): Promise<void> {
+/** Checks the boxes that a choice requires: by mouse, else by keyboard, else by a dispatched click for scripted boxes. */
+export async function checkBoxes(pageInput: PageInput, boxes: readonly ElementPath[]): Promise<void> {
   for (const box of boxes) {
     const locator = await locateAttached(await resolveFrame(pageInput.page, box), box.selector);
     const isUnticked = async (): Promise<boolean> =>
@@ -40,20 +40,24 @@ export async function checkBoxes(pageInput: PageInput, boxes: readonly Place[]):
   }
 }
 
-/** Clicks a choice; one that only marks itself (a radio button) is followed by the form's button. */
-export async function selectChoice(pageInput: PageInput, choice: Place, submit: Place | null): Promise<void> {
+/** Clicks a choice. If that only selects it (a radio button), submits the form. */
+export async function selectChoice(
+  pageInput: PageInput,
+  choice: ElementPath,
+  submit: ElementPath | null,
+): Promise<void> {
   const frame = await resolveFrame(pageInput.page, choice);
-  const marks = await (await locateAttached(frame, choice.selector)).evaluate(onlySelects);
+  const needsSubmit = await (await locateAttached(frame, choice.selector)).evaluate(onlySelects);
   await clickElement(pageInput, choice);
-  if (marks) await pressSubmit(pageInput, submit);
+  if (needsSubmit) await pressSubmit(pageInput, submit);
 }
 
-/** Clicks an element; what covers it (a cookie notice) is gone around by the keyboard. */
-export async function clickElement(pageInput: PageInput, place: Place): Promise<void> {
+/** Clicks an element. If something covers it (a cookie notice), activates it by keyboard. */
+export async function clickElement(pageInput: PageInput, place: ElementPath): Promise<void> {
   await clickLocator(pageInput, await locateAttached(await resolveFrame(pageInput.page, place), place.selector));
 }
 
-/** The same for an element that is found already. */
+/** Like {@link clickElement}, for a locator. */
 export async function clickLocator(pageInput: PageInput, locator: Locator): Promise<void> {
   const point = (await currentClickPoint(locator)) ?? (await clickPointWhenReady(locator));
   if (point !== null) {
@@ -64,7 +68,7 @@ export async function clickLocator(pageInput: PageInput, locator: Locator): Prom
   await pressKey(pageInput.service, pageInput.computer, { keys: ['Return'] });
 }
 
-/** Where to click an element that is all there and ready, asked at once as of fields; null of any other. */
+/** Where to click an element that is fully visible and enabled, in one round trip; null otherwise. */
 async function currentClickPoint(locator: Locator): Promise<Point | null> {
   const timeout = FIND_TIMEOUT_MS;
   const [shown, disabled, point] = await Promise.all([
@@ -82,24 +86,24 @@ async function clickPointWhenReady(locator: Locator): Promise<Point | null> {
   return await pointOfLocator(locator);
 }
 
-/** How long a page may take to go on from the Return key, in milliseconds. */
-const RETURN_ANSWERED_WITHIN_MS = 500;
+/** How long a page may take to react to the Return key, in milliseconds. */
+const RETURN_TIMEOUT_MS = 500;
 
 /**
- * Leaves the lone field of a form without a button where the Return key has led nowhere: some pages ask for the password when
- * the name has lost the focus. A form that was sent, or has gone on, is left alone.
+ * Moves the focus out of the only field of a form without a button if the Return key had no effect: some pages ask for the password
+ * on blur. Does nothing if the form was submitted.
  */
 export async function blurLoneField(pageInput: PageInput, entries: Answer['entries']): Promise<void> {
   const [only, ...others] = entries;
   if (only === undefined || others.length > 0 || only.field.type !== 'identifier') return;
-  await sleep(RETURN_ANSWERED_WITHIN_MS);
+  await sleep(RETURN_TIMEOUT_MS);
   const frame = await resolveFrame(pageInput.page, only.field).catch(() => null);
   const field = await frame?.$(only.field.selector).catch(() => null);
-  const stands = await Promise.all([field?.evaluate(hasFocus), field?.evaluate(valueLength)]).catch(() => [false]);
-  if (stands.every(Boolean)) await pressKey(pageInput.service, pageInput.computer, { keys: ['Tab'] });
+  const checks = await Promise.all([field?.evaluate(hasFocus), field?.evaluate(valueLength)]).catch(() => [false]);
+  if (checks.every(Boolean)) await pressKey(pageInput.service, pageInput.computer, { keys: ['Tab'] });
 }
 
-/** Some forms enable their button when the last field is filled, a moment after the last key. */
+/** Some forms enable their button a moment after the last key. */
 async function waitUntilEnabled(locator: Locator): Promise<void> {
   const end = Date.now() + 2000;
   while (Date.now() < end && (await locator.isDisabled().catch(() => false))) await sleep(25);
