@@ -62,18 +62,22 @@ export function failure(
 const HEARTBEAT_INTERVAL_MS = 2000;
 
 /**
- * Runs work while sending heartbeats, so that a lost worker is detected within seconds and a canceled activity stops.
- * Heartbeats carry no details, which could leak page content.
+ * Wraps an activity as {@link guard} does and sends heartbeats while it runs, so that a lost worker is detected within seconds.
+ * `signal` aborts when the activity is canceled. Heartbeats carry no details, which could leak page content.
  */
-export async function withHeartbeat<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const context = Context.current();
-  context.heartbeat();
-  const timer = setInterval(() => {
+export function guardWithHeartbeat<Input, Result>(
+  run: (input: Input, signal: AbortSignal) => Promise<Result>,
+): (input: Input) => Promise<Result> {
+  return guard(async (input: Input) => {
+    const context = Context.current();
     context.heartbeat();
-  }, HEARTBEAT_INTERVAL_MS);
-  try {
-    return await Promise.race([work(context.cancellationSignal), context.cancelled]);
-  } finally {
-    clearInterval(timer);
-  }
+    const timer = setInterval(() => {
+      context.heartbeat();
+    }, HEARTBEAT_INTERVAL_MS);
+    try {
+      return await Promise.race([run(input, context.cancellationSignal), context.cancelled]);
+    } finally {
+      clearInterval(timer);
+    }
+  });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a person does about an error of AWS, by the code that it names or its family. */
+/** What to do about an AWS error, by its code. */
 const CAUSES: readonly (readonly [codes: RegExp, words: string])[] = [
   [/^KMS\./, 'the KMS key cannot be used; check its id, its region and its policy'],
   [
@@ -21,7 +21,7 @@ const CAUSES: readonly (readonly [codes: RegExp, words: string])[] = [
     /^(SlowDown|Throttling|ThrottlingException|ServiceUnavailable|RequestLimitExceeded)$/,
     'the service asks to slow down',
   ],
-  [/^(TimeoutError|AbortError|RequestTimeout|ETIMEDOUT)$/, 'it took too long'],
+  [/^(TimeoutError|AbortError|RequestTimeout|ETIMEDOUT)$/, 'the request timed out'],
   [/^EgressRefusedError$/, 'its address is private; the operator can list it as an allowed host'],
   [/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/, 'the service cannot be reached'],
 ];
@@ -29,16 +29,13 @@ const CAUSES: readonly (readonly [codes: RegExp, words: string])[] = [
 const Named = z.object({ name: z.string().catch(''), code: z.string().catch('') });
 const Answered = z.object({ $metadata: z.object({ httpStatusCode: z.number() }) });
 
-/**
- * Why a call of AWS's SDK failed, in our words. What the service said is not repeated: it holds names, keys and requests of
- * others, and an answer can be anybody's.
- */
+/** Describes why an AWS SDK call failed. Never quotes the service, whose message may contain names, keys, and requests. */
 export function awsErrorCause(error: unknown): string {
   const { name, code } = Named.catch({ name: '', code: '' }).parse(error);
   const known = CAUSES.find(([codes]) => codes.test(name) || codes.test(code));
   if (known !== undefined) return known[1];
   const answered = Answered.safeParse(error);
   return answered.success
-    ? `the service answered with status ${String(answered.data.$metadata.httpStatusCode)}`
-    : 'an unknown fault';
+    ? `the service responded with status ${String(answered.data.$metadata.httpStatusCode)}`
+    : 'unknown error';
 }

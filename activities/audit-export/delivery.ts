@@ -6,16 +6,16 @@ import type { ExportTarget } from '../../store/queries/audit-export-destinations
 import { awsErrorCause } from './causes.ts';
 import { folderOf, type ExportObject } from './objects.ts';
 
-/** How objects reach their store; what is not set is AWS's own. */
+/** How to reach the object store; AWS by default. */
 export interface ExportStoreSettings {
-  /** An S3-compatible store, and the service that gives out roles for it: the operator's own, so that they may be private. */
+  /** URLs of an S3-compatible store and its STS. They are set by the operator, so they may be private. */
   s3Endpoint?: string | undefined;
   stsEndpoint?: string | undefined;
-  /** Whose role assumes those of destinations; else the SDK finds them (environment, files, the machine's role). */
+  /** Credentials that assume the roles of destinations; by default the SDK's (environment, files, instance role). */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
-/** A delivery failed. The message is in our words: what the store answered is in none of it. */
+/** A failed delivery. The message never quotes the store's response. */
 export class ExportDeliveryError extends Error {
   override readonly name = 'ExportDeliveryError';
   readonly code: ExportFailureCode;
@@ -26,37 +26,37 @@ export class ExportDeliveryError extends Error {
   }
 }
 
-/** Brings objects to a destination. */
+/** Delivers objects to destinations. */
 export interface ExportDelivery {
-  /** Assumes the destination's role and puts the object; the same key again is written over. Throws {@link ExportDeliveryError}. */
+  /** Assumes the destination's role and puts the object; an existing key is overwritten. Throws {@link ExportDeliveryError}. */
   put(target: ExportTarget, object: ExportObject, signal?: AbortSignal): Promise<void>;
 }
 
-/** A store that says nothing for so long does not answer, in milliseconds. */
+/** In milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Tries of one request. After them the workflow waits, which anybody can see. */
-const TRIES = 2;
-/** How long a test of a destination takes at most, in milliseconds: somebody waits for its answer. */
+/** Attempts per request. After that the workflow backs off, which is visible to users. */
+const MAX_ATTEMPTS = 2;
+/** Timeout of a destination test, in milliseconds: somebody waits for the result. */
 const TEST_TIMEOUT_MS = 20_000;
-/** Shortest life of a session that STS gives, in seconds: it is for one object. */
+/** Shortest lifetime of an STS session, in seconds: it is used for one object. */
 const SESSION_SECONDS = 900;
 
-/** Makes the delivery to S3. AWS's SDK is loaded by the first object, for its size. */
+/** Creates the delivery to S3. The AWS SDK is large, so it is loaded on first use. */
 export function createExportDelivery(settings: ExportStoreSettings, egress: EgressPolicy): ExportDelivery {
   const common = (region: string, endpoint: string | undefined) => ({
     region,
-    maxAttempts: TRIES,
+    maxAttempts: MAX_ATTEMPTS,
     ...(endpoint === undefined ? {} : { endpoint }),
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      // Regions are part of host names, and regions are given by callers. A client that is closed closes its agent.
+      // Callers choose regions, which are part of host names. Closing a client closes its agent.
       ...(endpoint === undefined ? { httpsAgent: new Agent({ lookup: guardedLookup(egress) }) } : {}),
     },
   });
-  const sending = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { abortSignal: signal });
+  const sendOptions = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { abortSignal: signal });
 
   async function assumeRole({ id, region, roleArn, externalId }: ExportTarget, signal: AbortSignal | undefined) {
     const { STSClient, AssumeRoleCommand } = await import('@aws-sdk/client-sts');
@@ -73,10 +73,10 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
           RoleSessionName: `holdfast-${id}`,
           DurationSeconds: SESSION_SECONDS,
         }),
-        sending(signal),
+        sendOptions(signal),
       );
       if (given?.AccessKeyId === undefined || given.SecretAccessKey === undefined)
-        throw new Error('no credentials in the answer');
+        throw new Error('no credentials in the response');
       return {
         accessKeyId: given.AccessKeyId,
         secretAccessKey: given.SecretAccessKey,
@@ -99,7 +99,7 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
     const client = new S3Client({
       ...common(region, s3Endpoint),
       credentials,
-      // Stores of other makers have one host name, and not all know AWS's newer checksums.
+      // S3-compatible stores have a single host name, and some do not support AWS's newer checksums.
       ...(s3Endpoint === undefined
         ? {}
         : { forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' as const }),
@@ -113,7 +113,7 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
           ContentType: 'application/gzip',
           ...(kmsKeyId === null ? {} : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
         }),
-        sending(signal),
+        sendOptions(signal),
       );
     } finally {
       client.destroy();
@@ -132,10 +132,7 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
   };
 }
 
-/**
- * Tries a destination by an empty object beside the exported ones; the same is written over by each test. What `signal` ends, by
- * itself after twenty seconds, has failed.
- */
+/** Tests a destination by putting an empty object, which each test overwrites. Fails once `signal` aborts. */
 export async function testDelivery(
   delivery: ExportDelivery,
   target: ExportTarget,

@@ -6,11 +6,11 @@ import { storedFacts } from '../login/credentials/attached-credential.ts';
 import { pendingValuesKey } from '../login/credentials/pending-credential.ts';
 import { failure, guard } from '../activity.ts';
 
-/** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
+/** Creates the activities that only access the store. All are idempotent: a revision that is not newer changes nothing. */
 export function createRecordActivities(store: Store): RecordActivities {
   return {
     insertConnection: guard(async (document) => {
-      // Whoever creates a connection, its profile is there: also for a creator that knows only Temporal.
+      // Ensures that the profile exists, also if the workflow was not started by the API.
       const scope = { organizationId: document.organization_id, projectId: document.project_id };
       await store.profiles.findOrCreate(scope, document.settings.profile_name);
       const row = {
@@ -80,7 +80,7 @@ function reachOf(state: TypingState | null): EntryReach {
     case 'pressed':
       return 'press';
     case 'observed':
-      // An earlier run of this activity has ended it, and how far it was is not known any more.
+      // An earlier attempt of this activity has closed the entry; how far it got is no longer known.
       return 'press';
   }
 }

@@ -73,7 +73,7 @@ it.each<['put' | 'assume', Refusal, RegExp]>([
   ['put', { status: 403, code: 'AccessDenied' }, /^The object could not be put: access is denied/],
   ['put', { status: 400, code: 'KMS.NotFoundException' }, /: the KMS key cannot be used/],
   ['put', { status: 301, code: 'PermanentRedirect' }, /: the bucket is in another region/],
-  ['put', { status: 409, code: 'secret-of-the-role' }, /: the service answered with status 409$/],
+  ['put', { status: 409, code: 'secret-of-the-role' }, /: the service responded with status 409$/],
 ])('tells in its own words why %s is refused with %j', async (step, refusal, message) => {
   s3.refuse[step].push(refusal, refusal);
   const result = await deliver();
@@ -106,7 +106,7 @@ it('gives up a store that takes the object and says nothing', async () => {
   expect(await result).toEqual({
     success: false,
     stage: 'put_object',
-    error: { code: 'put_object_failed', message: 'The object could not be put: it took too long' },
+    error: { code: 'put_object_failed', message: 'The object could not be put: the request timed out' },
   });
 });
 

@@ -143,7 +143,7 @@ it('chooses from lists that scripts draw, and fills in what stands under them', 
   expect(await page.textContent('#company')).toBe('Yard');
   const [list] = fields;
   if (list === undefined) throw new Error('the list was not read');
-  await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not offer');
+  await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not contain the answer');
 });
 
 it('replaces what is in a field that is drawn anew under the keys', async () => {
@@ -157,7 +157,7 @@ it('refuses an answer that a list does not offer', async () => {
   await page.goto(`${site.origin}/lists`);
   const list = (await readWhenSettled(page)).fields.find(({ name }) => name === 'domain');
   if (list === undefined) throw new Error('the list was not read');
-  await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not offer');
+  await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not contain the answer');
 });
 
 it('counts a frame without an address to the site that wrote it', async () => {

@@ -13,13 +13,13 @@ import type { LoginDeps } from '../deps.ts';
 import { resolveFrame } from '../entering/page-input.ts';
 
 type CredentialDeps = Pick<LoginDeps, 'store' | 'externalCredentials'>;
-/** Which credential is attached, and whose it is. */
+/** The credential attached to a connection, and its scope. */
 type Attachment = Pick<
   LoginTarget,
   'organizationId' | 'projectId' | 'domain' | 'credentialName' | 'externalCredential'
 >;
 
-/** What the attached credential can answer; null when none is attached, it is gone or its secret store does not tell now. */
+/** What the attached credential can answer; null if there is none, it no longer exists, or its secret store is unavailable. */
 export async function credentialFacts(deps: CredentialDeps, target: Attachment): Promise<CredentialFacts | null> {
   try {
     return (await findAttached(deps, target))?.facts ?? null;
@@ -30,8 +30,8 @@ export async function credentialFacts(deps: CredentialDeps, target: Attachment):
 }
 
 /**
- * What the attached credential can answer on the page in front: values that belong to another site than the fields' do
- * not count, so that they are asked for instead of being typed. Throws {@link SecretStoreError} for an external one.
+ * What the attached credential can answer on a page. Values that must not be typed on the site of the fields are left out, so that
+ * a person is asked for them. Throws {@link SecretStoreError} for an external credential.
  */
 export async function credentialFactsForPage(
   deps: CredentialDeps & Pick<LoginDeps, 'egress'>,
@@ -58,7 +58,7 @@ export async function credentialFactsForPage(
   }
 }
 
-/** What the stored credential of that name can answer; null when there is none. Asks the store alone. */
+/** What a stored credential can answer; null if it does not exist. Does not query external secret stores. */
 export async function storedFacts(
   { credentials }: Pick<Store, 'credentials'>,
   scope: Scope,
@@ -68,7 +68,7 @@ export async function storedFacts(
   return found === null ? null : factsOf(found);
 }
 
-/** Opens the credential that facts have named; null when it is gone. For the activity that types its values alone. */
+/** Decrypts a credential by the id in its facts; null if it no longer exists. Only for typing its values. */
 export async function openAttachedCredential(
   deps: CredentialDeps,
   target: LoginTarget,
@@ -79,7 +79,7 @@ export async function openAttachedCredential(
   return { ...opened, domain: target.domain, origins: {} };
 }
 
-/** The attached credential's passkeys, opened, and its id; null when there is none. Throws {@link SecretStoreError}. */
+/** Decrypts the passkeys of the attached credential; null if there is none. Throws {@link SecretStoreError}. */
 export async function openPasskeys(
   deps: CredentialDeps,
   target: LoginTarget,
@@ -90,7 +90,7 @@ export async function openPasskeys(
   return { credentialId: facts.id, passkeys: opened?.passkeys ?? [] };
 }
 
-/** The facts of the attached credential, and whom its values belong to: an external item to the connection's site. */
+/** The facts of the attached credential and the owner of its values; an external item belongs to the connection's site. */
 async function findAttached(
   { store, externalCredentials }: CredentialDeps,
   target: Attachment,
@@ -103,21 +103,21 @@ async function findAttached(
   return found === null ? null : { facts: factsOf(found), owner: found };
 }
 
-/** The name of the authenticator's secret among a credential's origins. */
+/** Key of the TOTP secret among a credential's origins. */
 export const TOTP_SECRET = 'totp_secret';
 
-/** What a credential says of whom its values belong to. */
+/** The part of a credential that determines whom its values belong to. */
 export type CredentialOwner = Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'> &
   Pick<ValueOwner, 'sites'> & { passkeys?: readonly PasskeyName[] };
 
-/** Whom a value of a credential belongs to; a code to whom its secret does, else the password beside it. */
+/** Whom a value of a credential belongs to. A code belongs where its secret was set up, else where the password belongs. */
 export function valueOwner(credential: CredentialOwner, key: string): ValueOwner {
   const { origins, domain, ssoProvider, sites = [] } = credential;
   const origin = origins[key] ?? (key === TOTP_SECRET ? origins['password'] : undefined) ?? null;
   return { origin, domain, ssoProvider, sites };
 }
 
-/** Addresses of the documents that hold fields. One that is gone meanwhile is no place to type. */
+/** URLs of the documents that contain the fields; empty for one that no longer exists, which matches no site. */
 async function documentsOf(page: Page, fields: readonly ReadField[]): Promise<string[]> {
   const frames = await Promise.all(fields.map((field) => resolveFrame(page, field).catch(() => null)));
   return frames.map((frame) => (frame === null ? '' : authorUrl(frame)));

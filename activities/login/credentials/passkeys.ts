@@ -6,27 +6,27 @@ import { isExternalId } from '../../../credential-providers/external-credentials
 import { openPasskeys } from './attached-credential.ts';
 import type { LoginDeps } from '../deps.ts';
 
-/** The passkeys of running logins: each page of their browsers has an authenticator that answers without a person. */
+/** The passkeys of running logins: each page has a virtual authenticator that answers without a person. */
 export interface Passkeys {
   /**
-   * Gives the session's pages, those that open later too, an authenticator with the passkeys of the attached credential
-   * whose sites the connection allows. Without any, a site's prompt is declined at once instead of waiting for a device. A
-   * site's wish to create one is declined until `allowCreation`. Repeating it does nothing.
+   * Adds an authenticator to the session's present and future pages, with those passkeys of the attached credential whose sites the
+   * connection allows. Without any, prompts are declined at once instead of waiting for a device. The creation of passkeys is
+   * declined until `allowCreation`. Idempotent.
    */
   prepare(target: LoginTarget, sessionId: string): Promise<void>;
-  /** From now on the site may create a passkey: somebody has agreed to it. */
+  /** Allows the site to create passkeys: a person has agreed. */
   allowCreation(target: LoginTarget, sessionId: string): Promise<void>;
-  /** Passkeys that were created in the session and not answered before. */
+  /** Returns the passkeys created in the session since the last call. */
   takeCreated(target: LoginTarget, sessionId: string): Promise<Passkey[]>;
-  /** Notes how often the credential's passkeys have signed, and writes it to a stored one. */
+  /** Updates the sign counts of the credential's passkeys, also in the store if it is a stored credential. */
   saveSignCounts(target: LoginTarget, sessionId: string): Promise<void>;
 }
 
-/** What a session's browser holds. It is gone with the connection to the browser, and made anew with the next one. */
-interface Holder {
-  /** Where counts are written to; null without a credential, and for one in an external secret store. */
+/** The passkeys of one browser context. Lost with the connection to the browser, and recreated with the next one. */
+interface ContextPasskeys {
+  /** Stored credential whose counts are updated; null without one, and for external credentials. */
   storedId: string | null;
-  /** By credential id: those of the credential, and those that were answered as created. */
+  /** The credential's passkeys and those already returned as created, by credential id. */
   known: Map<string, Passkey>;
   authenticators: Map<Page, Promise<Authenticator | null>>;
 }
@@ -36,7 +36,7 @@ interface Authenticator {
   authenticatorId: string;
 }
 
-/** As it is in the computer of a person, whose passkeys are backed up. */
+/** Like a personal computer whose passkeys are backed up. */
 const AUTHENTICATOR = {
   protocol: 'ctap2',
   transport: 'internal',
@@ -46,99 +46,103 @@ const AUTHENTICATOR = {
   automaticPresenceSimulation: true,
 } as const;
 
-/** Chromium's authenticator takes this for a count that stays at 0. */
+/** Makes Chromium's authenticator keep the sign count at 0. */
 const NO_COUNT = -1;
 
-/** Makes the passkeys of a worker's logins. No value of one leaves it but to the browser and the vault. */
+/** Creates the passkeys of a worker's logins. Their values go nowhere but the browser and the vault. */
 export function createPasskeys(
   deps: Pick<LoginDeps, 'store' | 'pages' | 'externalCredentials'>,
   clock: () => number = Date.now,
 ): Passkeys {
   const { store, pages } = deps;
-  const holders = new WeakMap<BrowserContext, Promise<Holder>>();
+  const contexts = new WeakMap<BrowserContext, Promise<ContextPasskeys>>();
 
-  const hold = async (context: BrowserContext, target: LoginTarget, sessionId: string): Promise<Holder> => {
+  const createFor = async (
+    context: BrowserContext,
+    target: LoginTarget,
+    sessionId: string,
+  ): Promise<ContextPasskeys> => {
     const { credentialId = null, passkeys = [] } = (await openPasskeys(deps, target)) ?? {};
     const isStored = credentialId !== null && !isExternalId(credentialId);
     const usable = passkeys.filter(({ rp_id: site }) => mayUsePasskey(site, target));
-    const holder: Holder = {
+    const held: ContextPasskeys = {
       storedId: isStored ? credentialId : null,
       known: new Map(usable.map((each) => [each.credential_id, isStored ? each : withClockCount(each, clock())])),
       authenticators: new Map(),
     };
     await context.addInitScript({ content: blockCreationScript(creationEvent(sessionId)) });
-    context.on('page', (page) => void arm(holder, page));
-    return holder;
+    context.on('page', (page) => void attachAuthenticator(held, page));
+    return held;
   };
 
-  const holderOf = async (target: LoginTarget, sessionId: string): Promise<{ holder: Holder; page: Page }> => {
+  const passkeysOf = async (target: LoginTarget, sessionId: string): Promise<{ held: ContextPasskeys; page: Page }> => {
     const page = await pages.of(target.projectId, sessionId);
     const context = page.context();
-    const known = holders.get(context);
-    const made = known ?? hold(context, target, sessionId);
-    if (known === undefined) holders.set(context, made);
+    const known = contexts.get(context);
+    const made = known ?? createFor(context, target, sessionId);
+    if (known === undefined) contexts.set(context, made);
     try {
-      const holder = await made;
-      await Promise.all(context.pages().map((each) => arm(holder, each)));
-      return { holder, page };
+      const held = await made;
+      await Promise.all(context.pages().map((each) => attachAuthenticator(held, each)));
+      return { held, page };
     } catch (error) {
-      holders.delete(context);
+      contexts.delete(context);
       throw error;
     }
   };
 
-  /** The authenticators of pages that are still there, with what they hold. */
-  const seen = async (holder: Holder): Promise<Passkey[]> => {
-    const all = await Promise.all([...holder.authenticators.values()].map(async (each) => read(await each)));
+  /** The passkeys that the authenticators of open pages hold now. */
+  const readAll = async (held: ContextPasskeys): Promise<Passkey[]> => {
+    const all = await Promise.all([...held.authenticators.values()].map(async (each) => readPasskeys(await each)));
     return all.flat();
   };
 
   return {
     prepare: async (target, sessionId) => {
-      await holderOf(target, sessionId);
+      await passkeysOf(target, sessionId);
     },
     allowCreation: async (target, sessionId) => {
-      const { page } = await holderOf(target, sessionId);
-      const agree = `document.dispatchEvent(new Event(${JSON.stringify(creationEvent(sessionId))}))`;
-      await page.context().addInitScript({ content: agree });
-      // A frame that goes away meanwhile asks for nothing more.
-      await Promise.all(page.frames().map((frame) => frame.evaluate(agree).catch(() => undefined)));
+      const { page } = await passkeysOf(target, sessionId);
+      const allow = `document.dispatchEvent(new Event(${JSON.stringify(creationEvent(sessionId))}))`;
+      await page.context().addInitScript({ content: allow });
+      // Fails for frames that are detached meanwhile.
+      await Promise.all(page.frames().map((frame) => frame.evaluate(allow).catch(() => undefined)));
     },
     takeCreated: async (target, sessionId) => {
-      const { holder } = await holderOf(target, sessionId);
-      const created = (await seen(holder)).filter(
-        ({ credential_id: id, rp_id: site }) => !holder.known.has(id) && mayUsePasskey(site, target),
+      const { held } = await passkeysOf(target, sessionId);
+      const created = (await readAll(held)).filter(
+        ({ credential_id: id, rp_id: site }) => !held.known.has(id) && mayUsePasskey(site, target),
       );
-      for (const passkey of created) holder.known.set(passkey.credential_id, passkey);
+      for (const passkey of created) held.known.set(passkey.credential_id, passkey);
       return created;
     },
     saveSignCounts: async (target, sessionId) => {
-      const { holder } = await holderOf(target, sessionId);
-      const { storedId, known } = holder;
+      const { held } = await passkeysOf(target, sessionId);
+      const { storedId, known } = held;
       if (known.size === 0) return;
-      const grown = (await seen(holder)).filter(({ credential_id: id, sign_count: count }) => {
+      const increased = (await readAll(held)).filter(({ credential_id: id, sign_count: count }) => {
         const before = known.get(id);
         return before !== undefined && before.sign_count > 0 && count > before.sign_count;
       });
-      if (grown.length === 0) return;
-      const counts = new Map(grown.map(({ credential_id: id, sign_count: count }) => [id, count]));
+      if (increased.length === 0) return;
+      const counts = new Map(increased.map(({ credential_id: id, sign_count: count }) => [id, count]));
       if (storedId !== null) await store.credentials.noteSignCounts(storedId, counts);
-      for (const passkey of grown) known.set(passkey.credential_id, passkey);
+      for (const passkey of increased) known.set(passkey.credential_id, passkey);
     },
   };
 
-  async function arm(holder: Holder, page: Page): Promise<Authenticator | null> {
-    const known = holder.authenticators.get(page);
+  async function attachAuthenticator(held: ContextPasskeys, page: Page): Promise<Authenticator | null> {
+    const known = held.authenticators.get(page);
     const authenticator = await known;
     // Another debugger that has let go of the page took the authenticator with it.
     if (authenticator !== undefined && (authenticator === null || (await isAttached(authenticator))))
       return authenticator;
-    const meanwhile = holder.authenticators.get(page);
+    const meanwhile = held.authenticators.get(page);
     if (meanwhile !== known && meanwhile !== undefined) return await meanwhile;
-    // A page that closes meanwhile needs none; what a browser answers may quote what it was sent.
-    const made = addAuthenticator(page, [...holder.known.values()]).catch(() => null);
-    holder.authenticators.set(page, made);
-    page.once('close', () => holder.authenticators.delete(page));
+    // Fails for a page that closes meanwhile. The error is dropped, because it may quote what was sent.
+    const made = addAuthenticator(page, [...held.known.values()]).catch(() => null);
+    held.authenticators.set(page, made);
+    page.once('close', () => held.authenticators.delete(page));
     return await made;
   }
 }
@@ -157,7 +161,7 @@ async function addAuthenticator(page: Page, passkeys: readonly Passkey[]): Promi
         userHandle: toBase64(passkey.user_handle),
         privateKey: toBase64(passkey.private_key),
         signCount: count === 0 ? NO_COUNT : count,
-        // One that does not count is a synchronized one, and says so.
+        // A passkey without a count is a synchronized one.
         backupEligibility: count === 0,
         backupState: count === 0,
         ...(passkey.user_name === undefined ? {} : { userName: passkey.user_name }),
@@ -174,8 +178,8 @@ async function isAttached({ cdp, authenticatorId }: Authenticator): Promise<bool
   );
 }
 
-/** What an authenticator holds now; nothing once its page is gone. */
-async function read(authenticator: Authenticator | null): Promise<Passkey[]> {
+/** The passkeys that an authenticator holds; none once its page is closed. */
+async function readPasskeys(authenticator: Authenticator | null): Promise<Passkey[]> {
   if (authenticator === null) return [];
   const { cdp, authenticatorId } = authenticator;
   const { credentials } = await cdp
@@ -199,28 +203,28 @@ async function read(authenticator: Authenticator | null): Promise<Passkey[]> {
 }
 
 /**
- * A passkey whose count cannot be written back to where it lies: the seconds of the clock count in its place, so that each
- * login signs with a greater count than the one before, whichever worker runs it.
+ * Replaces the sign count of a passkey that cannot be updated where it is stored with the clock's seconds, so that the count grows
+ * from login to login on any worker.
  */
 function withClockCount(passkey: Passkey, nowMs: number): Passkey {
   const { sign_count: count } = passkey;
   return count === 0 ? passkey : { ...passkey, sign_count: Math.max(count, Math.floor(nowMs / 1000)) };
 }
 
-/** An event that only this session's own script knows by name. */
+/** Name of the event that allows creation, known only to this session's script. */
 function creationEvent(sessionId: string): string {
   return `passkey-agreed-${sessionId}`;
 }
 
-/** Runs before a page's own scripts; a proxy, not a function of ours: it calls itself native, as the browser's own does. */
-function blockCreationScript(agreement: string): string {
+/** Init script. Uses a proxy rather than a function because a proxy still prints as native code. */
+function blockCreationScript(allowEvent: string): string {
   return `(() => {
   if (typeof CredentialsContainer === 'undefined') return;
-  let agreed = false;
-  document.addEventListener(${JSON.stringify(agreement)}, () => { agreed = true; });
+  let isAllowed = false;
+  document.addEventListener(${JSON.stringify(allowEvent)}, () => { isAllowed = true; });
   CredentialsContainer.prototype.create = new Proxy(CredentialsContainer.prototype.create, {
     apply: (create, container, [options, ...rest]) =>
-      agreed || !options?.publicKey
+      isAllowed || !options?.publicKey
         ? Reflect.apply(create, container, [options, ...rest])
         : Promise.reject(new DOMException('The operation either timed out or was not allowed.', 'NotAllowedError')),
   });
