@@ -45,7 +45,7 @@ describe('a task', () => {
     ['Turnstile', { type: 'turnstile' }, { type: 'TurnstileTaskProxyless' }],
   ])('for %s holds kind, key and address, and nothing else', async (_what, widget, task) => {
     answer = says({ errorId: 0, taskId: 4711 });
-    expect(await solver.begin({ ...WIDGET, ...widget }, PAGE, signal)).toEqual({ taskId: 4711 });
+    expect(await solver.createTask({ ...WIDGET, ...widget }, PAGE, signal)).toEqual({ taskId: 4711 });
     expect(asked).toEqual([
       {
         path: '/api/createTask',
@@ -68,14 +68,14 @@ describe('a task', () => {
     ['cuts the line', (response) => void response.destroy(), 'solver_unreachable'],
   ])('is not taken by one that %s', async (_what, how, error) => {
     answer = how;
-    expect(await solver.begin(WIDGET, PAGE, signal)).toEqual({ error });
+    expect(await solver.createTask(WIDGET, PAGE, signal)).toEqual({ error });
     expect(asked).toHaveLength(1);
   });
 
   it('is not taken by one that is silent', async () => {
     answer = () => undefined;
     const hasty = createCaptchaSolver({ url, key: undefined }, 50);
-    expect(await hasty.begin(WIDGET, PAGE, signal)).toEqual({ error: 'solver_unreachable' });
+    expect(await hasty.createTask(WIDGET, PAGE, signal)).toEqual({ error: 'solver_unreachable' });
   });
 });
 
@@ -95,7 +95,7 @@ describe('a look', () => {
     ['is away for a moment', (response) => void response.writeHead(503).end(), { state: 'processing' }],
   ])('at one that %s', async (_what, how, wanted) => {
     answer = how;
-    expect(await solver.look('task-9', signal)).toMatchObject(wanted);
+    expect(await solver.getResult('task-9', signal)).toMatchObject(wanted);
     expect(asked).toEqual([
       { path: '/api/getTaskResult', body: { clientKey: 'key-of-the-operator', taskId: 'task-9' } },
     ]);
@@ -104,7 +104,7 @@ describe('a look', () => {
   it('ends with the flow', async () => {
     answer = () => undefined;
     const cancelled = new AbortController();
-    const looked = solver.look(1, cancelled.signal);
+    const looked = solver.getResult(1, cancelled.signal);
     cancelled.abort();
     expect(await looked).toEqual({ state: 'processing' });
   });

@@ -7,25 +7,25 @@ import { isSameSite } from '../../../contract/site-hosts.ts';
 import { authorUrl } from '../allowed-sites.ts';
 import { resolveFrame, type ElementPath } from '../entering/page-input.ts';
 
-/** How long one document may take to be looked through, in milliseconds. */
-const LOOK_WITHIN_MS = 3_000;
-/** How long a captcha that can be seen may take to answer itself, as those do that only look at the browser, in milliseconds. */
-const OPEN_ANSWERS_WITHIN_MS = 5_000;
-/** The same of one that cannot be seen: many are asked by the press itself, so the form is sent then. */
-const UNSEEN_ANSWERS_WITHIN_MS = 3_000;
-const LOOK_EVERY_MS = 150;
+/** How long one document may take to respond, in milliseconds. */
+const DOCUMENT_TIMEOUT_MS = 3_000;
+/** How long a visible captcha may take to solve itself, as those that only inspect the browser do, in milliseconds. */
+const VISIBLE_TIMEOUT_MS = 5_000;
+/** The same for a hidden one. Many of these run on submit, so the form is submitted after that. */
+const HIDDEN_TIMEOUT_MS = 3_000;
+const POLL_INTERVAL_MS = 150;
 
-/** True of a form that has a captcha beside its fields which can be seen and has no answer yet. */
+/** Whether a form contains a visible captcha without an answer. */
 export async function hasUnansweredCaptcha(page: Page, { kind, fields }: PageReading): Promise<boolean> {
   const field = fields.find(({ type }) => type === 'password') ?? fields[0];
-  return kind === 'form' && field !== undefined && (await captchaStateBeside(page, field)) === 'open';
+  return kind === 'form' && field !== undefined && (await captchaStateBeside(page, field)) === 'visible';
 }
 
 /**
- * Gives a captcha beside the fields the moment in which some answer themselves. False where one that can be seen has no answer then:
- * the form is not to be sent.
- * @param field one of the form that is to be sent.
- * @param beforePress whether the form is sent next: what cannot be seen is waited for, too.
+ * Waits a moment for a captcha in the form to solve itself. False if a visible one remains without an answer, so that the form must
+ * not be submitted.
+ * @param field a field of the form.
+ * @param beforePress whether the form is submitted next: hidden captchas are awaited too.
  */
 export async function waitForCaptchaAnswer(
   page: Page,
@@ -33,59 +33,56 @@ export async function waitForCaptchaAnswer(
   beforePress: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const began = Date.now();
+  const startedAt = Date.now();
   for (;;) {
     const state = await captchaStateBeside(page, field);
-    const isAwaited = state === 'open' || (state === 'unseen' && beforePress);
-    const withinMs = state === 'open' ? OPEN_ANSWERS_WITHIN_MS : UNSEEN_ANSWERS_WITHIN_MS;
-    if (!isAwaited || Date.now() - began >= withinMs || signal.aborted) return state !== 'open';
-    // No event tells of an answer: scripts set the value of a field.
-    await sleep(LOOK_EVERY_MS);
+    const isAwaited = state === 'visible' || (state === 'hidden' && beforePress);
+    const timeoutMs = state === 'visible' ? VISIBLE_TIMEOUT_MS : HIDDEN_TIMEOUT_MS;
+    if (!isAwaited || Date.now() - startedAt >= timeoutMs || signal.aborted) return state !== 'visible';
+    // Polled, because there is no event when a script sets the value of a field.
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
-/** Looks at the document that holds the field, and at the frames of the same site in it. */
-async function captchaStateBeside(page: Page, field: ElementPath): Promise<Unanswered> {
-  const look = async (): Promise<Unanswered> => {
+/** The state of captchas in the document that contains the field, and in its same-site frames. */
+async function captchaStateBeside(page: Page, field: ElementPath): Promise<CaptchaState> {
+  const look = async (): Promise<CaptchaState> => {
     const frame = await resolveFrame(page, field);
-    const entry = await frame.locator(field.selector).first().elementHandle({ timeout: LOOK_WITHIN_MS });
-    const own = await frame.locator(ANSWERS).evaluateAll(captchaStateIn, entry);
+    const entry = await frame.locator(field.selector).first().elementHandle({ timeout: DOCUMENT_TIMEOUT_MS });
+    const own = await frame.locator(CAPTCHA_SELECTOR).evaluateAll(captchaStateIn, entry);
     await entry.dispose();
     const states = [own];
-    for (const child of own === 'open' ? [] : frame.childFrames()) states.push(await seeInFrame(child));
-    return states.find((state) => state === 'open') ?? states.find((state) => state === 'unseen') ?? 'none';
+    for (const child of own === 'visible' ? [] : frame.childFrames()) states.push(await captchaStateInFrame(child));
+    return states.find((state) => state === 'visible') ?? states.find((state) => state === 'hidden') ?? 'none';
   };
-  // A page that is on its way elsewhere asks for nothing here.
+  // Fails for a page that is navigating.
   return await inTime(
     look().catch(() => 'none' as const),
-    2 * LOOK_WITHIN_MS,
+    2 * DOCUMENT_TIMEOUT_MS,
     'none',
   );
 }
 
-/** A widget that the site keeps in a frame of its own. What its maker's frame holds is the maker's affair. */
-async function seeInFrame(frame: Frame): Promise<Unanswered> {
+/** The state of a captcha that the site embeds in a frame of its own. The vendor's frames are not inspected. */
+async function captchaStateInFrame(frame: Frame): Promise<CaptchaState> {
   const parent = frame.parentFrame();
   if (parent === null || !isSameSite(authorUrl(frame), authorUrl(parent))) return 'none';
   const element = await frame.frameElement();
   const isShown = await element.isVisible();
   await element.dispose();
-  return isShown ? await frame.locator(ANSWERS).evaluateAll(captchaStateIn, null) : 'none';
+  return isShown ? await frame.locator(CAPTCHA_SELECTOR).evaluateAll(captchaStateIn, null) : 'none';
 }
 
 /**
- * What a captcha beside the fields of a form is waiting for:
- * - `none`: there is none, it has its answer, or it is only asked once the form is sent
- * - `unseen`: an answer is missing, and nothing of it can be seen: it may come by itself
- * - `open`: an answer is missing, and what asks for it can be seen
+ * The state of captchas in a form:
+ * - `none`: there is none, it has an answer, or it only runs on submit
+ * - `hidden`: a captcha without an answer is not visible; it may solve itself
+ * - `visible`: a captcha without an answer is visible
  */
-export type Unanswered = 'none' | 'unseen' | 'open';
+export type CaptchaState = 'none' | 'hidden' | 'visible';
 
-/**
- * What captchas put their answers into (by the names that vendors' scripts give these fields, whatever the site), and the elements
- * that are told which key to ask with: what is hidden in those is an answer, too.
- */
-export const ANSWERS = [
+/** Matches the fields that vendors' scripts put answers into, elements with a site key, and hidden fields in those. */
+export const CAPTCHA_SELECTOR = [
   ...['g-recaptcha-response', 'h-captcha-response', 'cf-turnstile-response', 'frc-captcha-solution'],
   ...['frc-captcha-response', 'smart-token', 'geetest_validate', 'altcha', 'mcaptcha__token', 'fc-token'],
 ]
@@ -94,60 +91,60 @@ export const ANSWERS = [
   .join(', ');
 
 /**
- * Judges the elements that {@link ANSWERS} finds in one document. Runs in the page: it stands alone and declares no function inside
- * itself. It tells nothing of an answer but whether there is one.
- * @param entry a field of the form that is to be sent; null in a document that has none.
+ * The state of the elements that {@link CAPTCHA_SELECTOR} finds in one document. Runs in the page, so it is self-contained and
+ * declares no inner functions. Reveals no more of an answer than whether there is one.
+ * @param entry a field of the form; null in a document that does not contain the form.
  */
-export function captchaStateIn(found: Element[], entry: Element | null): Unanswered {
-  // Of several fields of one widget one is enough: vendors fill in those of others, too.
-  const widgets = new Map<Element, 'undrawn' | 'empty' | 'answered'>();
+export function captchaStateIn(found: Element[], entry: Element | null): CaptchaState {
+  // One filled field per widget suffices: widgets also have fields named for other vendors.
+  const widgets = new Map<Element, 'not rendered' | 'empty' | 'answered'>();
   for (const element of found) {
     const marked = element.closest('[data-sitekey]');
     const widget = marked ?? element.parentElement;
     if (widget === null) continue;
     const known = widgets.get(widget);
     if (element === marked) {
-      if (known === undefined) widgets.set(widget, 'undrawn');
+      if (known === undefined) widgets.set(widget, 'not rendered');
       continue;
     }
     const isField = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
     const value = isField ? element.value : '';
-    // Friendly Captcha writes how far it is: `.UNSTARTED`, `.FETCHING`.
+    // Friendly Captcha stores its progress in the field: `.UNSTARTED`, `.FETCHING`.
     const isAnswer = value !== '' && !value.startsWith('.');
     if (isAnswer) widgets.set(widget, 'answered');
     else if (known !== 'answered') widgets.set(widget, 'empty');
   }
-  let state: Unanswered = 'none';
+  let state: CaptchaState = 'none';
   for (const [widget, has] of widgets) {
     if (has === 'answered') continue;
-    // Another form's captcha is that form's affair.
+    // Ignore captchas of other forms.
     const form = widget.closest('form');
     if (entry !== null && form !== null && form !== entry.closest('form')) continue;
-    // These are asked by the press that sends the form.
+    // These run on submit.
     if (widget.matches('[data-size=invisible], button, input, script')) continue;
-    if (state === 'none') state = 'unseen';
-    if (has === 'undrawn') continue;
+    if (state === 'none') state = 'hidden';
+    if (has === 'not rendered') continue;
     let part: Element | null = widget;
     for (let level = 0; part !== null && level < 5; level += 1) {
-      // As much as that is the form (or the page), not the widget.
+      // An ancestor this large is the form or the page, not the widget.
       if (entry !== null && part.contains(entry)) break;
       if (
         part.querySelector('select, button[type=submit], input:not([type=hidden], [type=checkbox], [type=button])') !==
         null
       )
         break;
-      // The badge of one that judges by itself.
+      // The badge of a score-based captcha.
       if (part.closest('.grecaptcha-badge') !== null) break;
       if (part.querySelector('iframe[src*="size=invisible"], iframe[src*="checkbox-invisible"]') !== null) break;
       const { width, height } = part.getBoundingClientRect();
       const isShown =
         width >= 60 && height >= 20 && part.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-      // A widget draws a frame, or into a shadow that no script sees; else it is named for what it is.
-      const isDrawn =
+      // A widget renders a frame or a closed shadow root; otherwise it is recognized by its class.
+      const isWidget =
         part.matches('[data-sitekey], [class*="captcha" i], [class*="turnstile" i], [class*="geetest" i]') ||
         part.querySelector('iframe') !== null ||
         part.textContent.trim() === '';
-      if (isShown && isDrawn) return 'open';
+      if (isShown && isWidget) return 'visible';
       const root: Node = part.getRootNode();
       part = part.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
     }

@@ -3,34 +3,33 @@ import { z } from 'zod';
 import { SolverTaskId } from '../../../contract/captcha-solves.ts';
 import type { Widget, WidgetType } from './widget.ts';
 
-/** Where a solver answers, as the operator has set it, and the key that it knows the operator by. */
+/** URL and API key of the operator's solver. */
 export interface CaptchaSolverSettings {
   readonly url: string;
   readonly key: string | undefined;
 }
 
-/** A solver's name for a task. */
-export type SolverTaskId = z.infer<typeof SolverTaskId>;
+type SolverTaskId = z.infer<typeof SolverTaskId>;
 
-/** What a solver says of a new task: taken, or why not (an error code, fit to be told). */
-export type TaskBegun = { taskId: SolverTaskId } | { error: string };
+/** A new task, or an error code that is safe to report. */
+export type TaskCreated = { taskId: SolverTaskId } | { error: string };
 
-/** How far a task is. The token is a secret of the page that asked: it goes there and nowhere else. */
+/** State of a task. The token is a secret that goes to the page and nowhere else. */
 export type TaskState =
   | { state: 'processing' }
   | { state: 'ready'; token: string }
   | { state: 'failed'; error: string };
 
-/** A captcha solver behind the HTTP interface that most of them share (`createTask`, `getTaskResult`). Never throws. */
+/** A captcha solver with the HTTP API that most of them share (`createTask`, `getTaskResult`). Never throws. */
 export interface CaptchaSolver {
-  /** Has a widget of the page at that address solved. */
-  begin(widget: Widget, pageUrl: string, signal: AbortSignal): Promise<TaskBegun>;
-  /** Asks once how far a task is. A solver that does not answer now may do so at the next look. */
-  look(taskId: SolverTaskId, signal: AbortSignal): Promise<TaskState>;
+  /** Submits a widget of the page at a URL. */
+  createTask(widget: Widget, pageUrl: string, signal: AbortSignal): Promise<TaskCreated>;
+  /** Polls a task once. If the solver does not respond, the task counts as processing. */
+  getResult(taskId: SolverTaskId, signal: AbortSignal): Promise<TaskState>;
 }
 
-/** Longest that one answer may take, in milliseconds: it says how far the work is, it does not wait for it. */
-const ANSWER_TIMEOUT_MS = 15_000;
+/** Timeout of one request, in milliseconds: responses report progress and do not wait for the solution. */
+const REQUEST_TIMEOUT_MS = 15_000;
 
 const TASKS: Record<WidgetType, { usual: string; enterprise: string }> = {
   recaptcha_v2: { usual: 'RecaptchaV2TaskProxyless', enterprise: 'RecaptchaV2EnterpriseTaskProxyless' },
@@ -38,17 +37,17 @@ const TASKS: Record<WidgetType, { usual: string; enterprise: string }> = {
   hcaptcha: { usual: 'HCaptchaTaskProxyless', enterprise: 'HCaptchaTaskProxyless' },
   turnstile: { usual: 'TurnstileTaskProxyless', enterprise: 'TurnstileTaskProxyless' },
 };
-/** The score that sites ask of reCAPTCHA v3 by default is 0.5. */
+/** The minimum score requested for reCAPTCHA v3; sites require 0.5 by default. */
 const SCORE = 0.7;
 
 const Refusal = z.object({
   errorId: z.int().refine((id) => id !== 0),
   errorCode: z.string().optional().catch(undefined),
 });
-const Begun = z.object({ errorId: z.literal(0), taskId: SolverTaskId });
-/** As it may be put into a field of a page: one line of printable ASCII. */
+const Created = z.object({ errorId: z.literal(0), taskId: SolverTaskId });
+/** One line of printable ASCII, safe to put into a field of a page. */
 const Token = z.string().regex(/^[\x21-\x7e]{1,16384}$/);
-const Looked = z.discriminatedUnion('status', [
+const TaskResult = z.discriminatedUnion('status', [
   z.object({ errorId: z.literal(0), status: z.enum(['processing', 'idle']) }),
   z.object({
     errorId: z.literal(0),
@@ -60,28 +59,28 @@ const Looked = z.discriminatedUnion('status', [
   }),
 ]);
 
-/** Why a task was not taken or failed, where the solver does not say so. */
+/** Error codes for when the solver gives none. */
 const UNREACHABLE = 'solver_unreachable';
 const UNUSABLE = 'solver_answer_unusable';
 const REFUSED = 'solver_refused';
 
-/** Makes the client of the operator's solver. */
-export function createCaptchaSolver(settings: CaptchaSolverSettings, timeoutMs = ANSWER_TIMEOUT_MS): CaptchaSolver {
-  const ask = (method: string, body: object, signal: AbortSignal): Promise<Answer> =>
-    post(`${settings.url}/${method}`, { clientKey: settings.key ?? '', ...body }, timeoutMs, signal);
+/** Creates a client of the operator's solver. */
+export function createCaptchaSolver(settings: CaptchaSolverSettings, timeoutMs = REQUEST_TIMEOUT_MS): CaptchaSolver {
+  const call = (method: string, params: object, signal: AbortSignal): Promise<unknown> =>
+    post(`${settings.url}/${method}`, { clientKey: settings.key ?? '', ...params }, timeoutMs, signal);
   return {
-    async begin(widget, pageUrl, signal) {
-      const answer = await ask('createTask', { task: taskOf(widget, pageUrl) }, signal);
-      if (answer.said === null) return { error: UNREACHABLE };
-      const begun = Begun.safeParse(answer.said);
-      return begun.success ? { taskId: begun.data.taskId } : { error: errorOf(answer.said) };
+    async createTask(widget, pageUrl, signal) {
+      const body = await call('createTask', { task: taskOf(widget, pageUrl) }, signal);
+      if (body === null) return { error: UNREACHABLE };
+      const created = Created.safeParse(body);
+      return created.success ? { taskId: created.data.taskId } : { error: errorOf(body) };
     },
-    async look(taskId, signal) {
-      const answer = await ask('getTaskResult', { taskId }, signal);
-      if (answer.said === null) return { state: 'processing' };
-      const looked = Looked.safeParse(answer.said);
-      if (!looked.success) return { state: 'failed', error: errorOf(answer.said) };
-      return looked.data.status === 'ready' ? { state: 'ready', token: looked.data.solution } : { state: 'processing' };
+    async getResult(taskId, signal) {
+      const body = await call('getTaskResult', { taskId }, signal);
+      if (body === null) return { state: 'processing' };
+      const result = TaskResult.safeParse(body);
+      if (!result.success) return { state: 'failed', error: errorOf(body) };
+      return result.data.status === 'ready' ? { state: 'ready', token: result.data.solution } : { state: 'processing' };
     },
   };
 }
@@ -96,43 +95,40 @@ function taskOf({ type, siteKey, invisible, enterprise }: Widget, pageUrl: strin
   };
 }
 
-/** A solver's own word for what is wrong, where it is one word. */
-function errorOf(said: unknown): string {
-  const refusal = Refusal.safeParse(said);
+/** The solver's own error code, if it has the format of one. */
+function errorOf(body: unknown): string {
+  const refusal = Refusal.safeParse(body);
   if (!refusal.success) return UNUSABLE;
   const code = refusal.data.errorCode ?? '';
   return /^[A-Z][A-Z0-9_]{2,79}$/.test(code) ? code : REFUSED;
 }
 
-/** What was answered; null when there is no answer, or the solver is out of order: another try may go well. */
-interface Answer {
-  said: unknown;
-}
-
-/** Redirects are not followed: key and token pass between us and the address that was configured alone. */
-async function post(url: string, body: object, timeoutMs: number, cancelled: AbortSignal): Promise<Answer> {
-  const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
+/**
+ * Posts a request and parses the response; undefined if that is not JSON, null if there is none and a retry may succeed. Redirects
+ * are not followed: key and token are exchanged with the configured URL only.
+ */
+async function post(url: string, params: object, timeoutMs: number, canceled: AbortSignal): Promise<unknown> {
+  const signal = AbortSignal.any([canceled, AbortSignal.timeout(timeoutMs)]);
   try {
-    const { statusCode, body: answered } = await request(url, {
+    const { statusCode, body } = await request(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(body),
+      body: JSON.stringify(params),
       signal,
     });
     if (statusCode >= 500 || statusCode === 429) {
-      await answered.dump({ limit: 64 * 1024, signal });
-      return { said: null };
+      await body.dump({ limit: 64 * 1024, signal });
+      return null;
     }
-    const text = await answered.text();
-    return { said: jsonOf(text) };
+    return parseJson(await body.text());
   } catch {
-    // What was thrown may quote the request, and the key with it.
-    return { said: null };
+    // The error is dropped, because it may quote the request and its key.
+    return null;
   }
 }
 
-/** An answer that is no JSON is one all the same: it says that nothing of use answers there. */
-function jsonOf(text: string): unknown {
+/** The parsed JSON; undefined, never null, for anything else. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined;
   } catch {

@@ -134,7 +134,7 @@ export function createPasskeys(
   async function attachAuthenticator(held: ContextPasskeys, page: Page): Promise<Authenticator | null> {
     const known = held.authenticators.get(page);
     const authenticator = await known;
-    // Another debugger that has let go of the page took the authenticator with it.
+    // A debugger that detaches from the page removes its authenticators.
     if (authenticator !== undefined && (authenticator === null || (await isAttached(authenticator))))
       return authenticator;
     const meanwhile = held.authenticators.get(page);

@@ -5,17 +5,14 @@ import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
 import { withQrCodes } from './qr-codes.ts';
 
-/** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
+/** A frame that does not respond within this time is left out: an advertisement must not delay a login. */
 const FRAME_TIMEOUT_MS = 3_000;
-/** The page itself is what was asked for: however long it is, it is waited for. */
+/** The page itself may be long and take longer. */
 const PAGE_TIMEOUT_MS = 20_000;
 const MAX_FRAMES = 25;
 const MIN_FRAME_SIZE = 40;
 
-/**
- * Collects the facts of the page and of every visible frame in it, the page first.
- * @returns an empty list when the page itself does not answer (it navigates, or is gone).
- */
+/** Collects the facts of the page and its visible frames, the page first. Empty if the page is navigating or closed. */
 export async function collectFrames(page: Page): Promise<SeenFrame[]> {
   const budget = { left: MAX_FRAMES };
   return withQrCodes(page, await seeFrame(page.mainFrame(), [], budget));
@@ -34,7 +31,7 @@ async function seeFrame(frame: Frame, path: readonly string[], budget: { left: n
   return [{ path, facts }, ...below.flat()];
 }
 
-/** Finds, for each visible frame element, the frame it holds. */
+/** Finds the frame of each visible frame element. */
 async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]): Promise<[Frame, ChildFrameFacts][]> {
   const large = elements.filter(({ box }) => box.width >= MIN_FRAME_SIZE && box.height >= MIN_FRAME_SIZE / 2);
   const found = await Promise.all(
@@ -49,7 +46,7 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
         await handle?.dispose();
         return child ? [child, element] : undefined;
       } catch {
-        return undefined; // The element went away while we looked: so did what was in it.
+        return undefined; // The element was removed meanwhile.
       }
     }),
   );
@@ -61,6 +58,6 @@ async function collectFrom(frame: Frame, timeoutMs: number): Promise<FrameFacts 
     const collected = await inTime(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs, undefined);
     return typeof collected === 'string' ? (JSON.parse(collected) as FrameFacts) : collected;
   } catch {
-    return undefined; // A frame that navigates or was removed has nothing to say; the caller reads again.
+    return undefined; // The frame is navigating or was removed; the caller reads again.
   }
 }

@@ -4,25 +4,24 @@ import { decodeQR } from 'qr/decode.js';
 import type { SeenFrame } from '../../../reader/clusters.ts';
 import { hidesEnrolment } from '../../../reader/enrolment.ts';
 
-/** What a QR code is drawn with. */
+/** Elements that may show a QR code. */
 const PICTURES = 'img, canvas, svg, table, [role=img], [style*="background"]';
-/** Sides of a code on a page, in CSS pixels, and how far they may differ. */
+/** Size of a code on a page in CSS pixels, and maximum ratio of its sides. */
 const MIN_SIDE = 80;
 const MAX_SIDE = 900;
 const MAX_ASPECT = 1.3;
-/** Most pictures that are looked at, and how long each may take, in milliseconds. */
+/** Maximum number of pictures that are read, and of pixels in one. */
 const MAX_PICTURES = 8;
-/** Largest picture that is read, in pixels. */
 const MAX_PIXELS = 4_000_000;
-const PICTURE_WITHIN_MS = 10_000;
-/** Time for further tries at a picture that is hard to read, in milliseconds: the worker does nothing else meanwhile. */
-const DECODE_WITHIN_MS = 300;
-/** White around a picture whose code reaches to its edge, in pixels: a code is found by what is around it. */
+const SCREENSHOT_TIMEOUT_MS = 10_000;
+/** Time for decoding a picture, in milliseconds: it blocks the worker. */
+const DECODE_TIMEOUT_MS = 300;
+/** White margin added around a picture, in pixels: the decoder needs a quiet zone. */
 const MARGIN = 24;
 
 /**
- * Adds to a page that sets up an authenticator, and shows its key in no text, what the QR codes on it say: only `otpauth:` links.
- * They hold the key: they stay in this worker's memory, as the texts of such a page do.
+ * Adds the `otpauth:` URLs in QR codes to a page that sets up an authenticator without showing its key as text. They contain the
+ * key, and like the texts of such a page they never leave the worker's memory.
  */
 export async function withQrCodes(page: Page, frames: SeenFrame[]): Promise<SeenFrame[]> {
   const [top, ...others] = frames;
@@ -47,17 +46,17 @@ async function picturesOf(page: Page): Promise<ElementHandle[]> {
   return found;
 }
 
-/** Empty where the picture says nothing. An error may quote the page. */
+/** The text of a QR code; empty if there is none. Errors are dropped, because they may quote the page. */
 async function readCode(element: ElementHandle): Promise<string> {
   try {
-    const png = await element.screenshot({ timeout: PICTURE_WITHIN_MS, caret: 'initial' });
-    return sizeOf(png) > MAX_PIXELS ? '' : decodeQR(framed(decode(png)), { timeLimit: DECODE_WITHIN_MS });
+    const png = await element.screenshot({ timeout: SCREENSHOT_TIMEOUT_MS, caret: 'initial' });
+    return sizeOf(png) > MAX_PIXELS ? '' : decodeQR(framed(decode(png)), { timeLimit: DECODE_TIMEOUT_MS });
   } catch {
     return '';
   }
 }
 
-/** Pixels of a PNG, from its header alone. */
+/** Number of pixels of a PNG, from its header. */
 function sizeOf(png: Buffer): number {
   return png.readUInt32BE(16) * png.readUInt32BE(20);
 }

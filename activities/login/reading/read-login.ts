@@ -9,23 +9,22 @@ import { evidenceOf } from '../../../reader/evidence.ts';
 import { showsOnlyLoading } from '../../../reader/signs.ts';
 import { redactTypedSecrets } from '../entering/typed-secrets.ts';
 
-/** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
-const SIGN_OF_LIFE_WITHIN_MS = 3000;
+/** How long a page that reads as unavailable may take to show that it is alive, in milliseconds. */
+const ALIVE_TIMEOUT_MS = 3000;
 
-/** How long a page may say that it is loading, in milliseconds: an application that starts on a busy machine. */
-const LOADS_WITHIN_MS = 20_000;
+/** How long a page may show that it is loading, in milliseconds: an application may start on a busy host. */
+const LOADING_TIMEOUT_MS = 20_000;
 
 /**
- * Reads the page when it has come to rest; its address is cleaned of what could be a secret, and all of it of what was
- * typed. A page whose
- * browser has died is no site that cannot be reached: that fails, and the next try finds out what is left.
+ * Reads the page once it has settled. Its URL is sanitized, and typed secrets are redacted. Fails if the browser has died, so that
+ * the page is not mistaken for an unreachable site; a retry finds out what is left.
  */
 export async function readLogin(page: Page, preferences: ReadPreferences = {}): Promise<PageReading> {
-  const end = Date.now() + LOADS_WITHIN_MS;
-  // An error may quote the page. A closed page or a dead browser shows at the next call of the browser service.
+  const end = Date.now() + LOADING_TIMEOUT_MS;
+  // The error is dropped, because it may quote the page. The next call of the browser service finds a dead browser.
   const read = (): Promise<PageReading | null> =>
     readWithReasons(page, preferences).then(
-      // What quotes a page that shows a secret is left out.
+      // A page that shows a new secret is not quoted.
       ({ reading, reasons }) => (reading.enrolment === true ? reading : { ...reading, evidence: evidenceOf(reasons) }),
       () => null,
     );
@@ -36,7 +35,7 @@ export async function readLogin(page: Page, preferences: ReadPreferences = {}): 
   return redactTypedSecrets(page, { ...reading, url: sanitizeUrl(reading.url) });
 }
 
-/** Leads the page to an address. False when it cannot be reached at all. */
+/** Navigates to a URL. False if it cannot be reached. */
 export async function goTo(page: Page, url: string): Promise<boolean> {
   try {
     await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 30_000 });
@@ -53,9 +52,9 @@ async function isAlive(page: Page): Promise<boolean> {
     () => true,
     () => false,
   );
-  return await inTime(answer, SIGN_OF_LIFE_WITHIN_MS, false);
+  return await inTime(answer, ALIVE_TIMEOUT_MS, false);
 }
 
 function pageLost(): Error {
-  return failure('browser_error', 'the page cannot be read now', false);
+  return failure('browser_error', 'the page could not be read', false);
 }

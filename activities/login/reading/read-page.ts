@@ -13,57 +13,54 @@ import { understand, understandWithReasons, type Understood } from '../../../rea
 export { settle, type SettleOptions } from './settle.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** How long a page that says nothing yet (a spinner, an empty root) is given to say something. */
+/** How long a page without content (a spinner, an empty root) may take to show something. */
 const PATIENCE_MS = 5_000;
-/** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete, once it asks its server nothing. */
+/** The same for a page with a lot of text but no login, which is probably complete once no requests are pending. */
 const SHORT_PATIENCE_MS = 800;
-/** The same where a form for something else stands on the page already: its scripts have done their work. */
+/** The same for a page that already shows another form: its scripts have run. */
 const FORM_PATIENCE_MS = 150;
-/** The longest wait for a change before the page is looked at again. */
-const LOOK_AGAIN_MS = 600;
+/** The longest wait for a change before the page is read again. */
+const REREAD_INTERVAL_MS = 600;
 const A_LOT_OF_TEXT = 200;
-/** So many looks in a row that see no change, with nothing on its way from a server, say that none is to come. */
-const STILL_LOOKS = 2;
-/** A page that says little and has fewer things to use than this may only be passing through. */
-const ENOUGH_TO_USE = 2;
+/** After this many consecutive readings without a change or pending request, none is expected. */
+const IDLE_READINGS = 2;
+/** A page with fewer usable controls may be an intermediate page. */
+const MIN_CONTROLS = 2;
 
-/** Limits of reading when the page is ready. */
+/** Options of reading a page once it is ready. */
 export interface ReadOptions extends SettleOptions {
-  /** How long a page without anything to answer is given to show something. Default 5,000; less when it looks complete. */
+  /** How long a page without a login may take to show one. Default 5,000; less if it looks complete. */
   readonly patienceMs?: number;
-  /** The longest that a page is waited for which has a lot to say and still asks its server for something. Default 5,000. */
+  /** Upper bound of the wait for a page that keeps making requests. Default 5,000. */
   readonly longestMs?: number;
   /**
-   * A page that stands still, waits for no server and has things to use is not waited for any longer: for after a login, where a
-   * page without anything to answer is what was hoped for. Default false: a form may still come.
+   * Stop waiting once the page is stable, has no pending requests, and has usable controls: for after a login, where a page without
+   * a login is expected. Default false: a form may still appear.
    */
   readonly stopWhenIdle?: boolean | undefined;
-  /** What a person has said of the forms that were taken. */
+  /** Which forms a person has chosen or rejected. */
   readonly chosen?: FormChoice | undefined;
-  /** Asked between forms that the rules see little difference between; without one the rules decide alone. */
+  /** Chooses between forms that the rules rate alike; without one the rules decide. */
   readonly model?: FormModel | undefined;
 }
 
-/** How a flow has its pages judged. */
+/** The options that a flow sets. */
 export type ReadPreferences = Pick<ReadOptions, 'chosen' | 'model' | 'stopWhenIdle'>;
 
-/**
- * Reads what a page asks of its visitor, as it is at this moment. Nothing is typed, pressed or changed, so it may be repeated
- * at any time. A page that gives no answer (it is navigating, or crashed) reads as `unavailable`.
- */
+/** Reads a page as it is now, without side effects. A page that is navigating or has crashed reads as `unavailable`. */
 export async function readPage(page: Page): Promise<PageReading> {
   return understand(page.url(), await collectFrames(page));
 }
 
 /**
- * Reads the page as soon as it says something: settles, reads, and where nothing can be answered waits for the next change of
- * the document (a form that a script builds late) or a navigation, within `patienceMs`.
+ * Reads a page once it has settled. If it shows no login, waits within `patienceMs` for a change of the document (a form that a
+ * script renders late) or a navigation.
  */
 export async function readWhenSettled(page: Page, options: ReadOptions = {}): Promise<PageReading> {
   return (await readWithReasons(page, options)).reading;
 }
 
-/** The same, with the evidence of every decision. */
+/** Like {@link readWhenSettled}, with the evidence for every decision. */
 export async function readWithReasons(page: Page, options: ReadOptions = {}): Promise<Understood> {
   const started = Date.now();
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -71,7 +68,7 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   const waitFrom = Date.now();
   let askedLast = waitFrom;
   let rootsOpened = false;
-  let stillLooks = 0;
+  let idleReadings = 0;
   for (;;) {
     const asked = hasRequestsInFlight(page);
     const frames = await collectFrames(page);
@@ -81,31 +78,31 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
     if (isFinal || page.isClosed() || options.signal?.aborted)
       return await applyModelChoice(understood, frames, options);
     if (frames.length === 0) {
-      // The page itself gave no answer (it navigates, or its machine is busy): it is asked again, not waited for.
+      // The page is navigating or its host is busy: retry without waiting for a change.
       const left = started + timeoutMs - Date.now();
       if (left <= 0) return understood;
       await settle(page, { ...options, timeoutMs: left });
       continue;
     }
     if (!rootsOpened) {
-      // What stands in a closed root cannot be seen in the page: only one that seems to ask for nothing is worth the look.
+      // Exposing closed shadow roots is only worthwhile if the page seems to have no login.
       rootsOpened = true;
       if ((await exposeDeclaredRoots(page)) > 0) continue;
     }
-    // An application may draw its frame while it still asks who is there, and the form only when it has been told.
+    // An application may render its layout while it still queries the session, and the form only after that.
     if (options.stopWhenIdle !== true && asked) askedLast = Date.now();
     const patience = options.patienceMs ?? patienceFor(understood, frames);
     const longest = waitFrom + (options.patienceMs ?? options.longestMs ?? PATIENCE_MS);
     const left = Math.min(askedLast + patience, longest, started + timeoutMs) - Date.now();
-    const isStill = options.stopWhenIdle === true && stillLooks >= STILL_LOOKS && isUsable(frames);
-    if (left <= 0 || isStill) return understood;
-    // Not every change raises an event (one before the wait began, one in a shadow root made since): look again anyway.
-    const hasChanged = await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
-    stillLooks = hasChanged || !isNetworkIdle(page) ? 0 : stillLooks + 1;
+    const isIdle = options.stopWhenIdle === true && idleReadings >= IDLE_READINGS && isUsable(frames);
+    if (left <= 0 || isIdle) return understood;
+    // Some changes are missed (before the wait began, or in a new shadow root), so the page is read again in any case.
+    const hasChanged = await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, REREAD_INTERVAL_MS) });
+    idleReadings = hasChanged || !isNetworkIdle(page) ? 0 : idleReadings + 1;
   }
 }
 
-/** The reading as a model takes it, where the forms are close and it names one of them; else as it was. */
+/** Lets the model choose between similar forms. Returns `understood` if there are none or it gives no usable answer. */
 async function applyModelChoice(
   understood: Understood,
   frames: readonly SeenFrame[],
@@ -121,7 +118,7 @@ async function applyModelChoice(
   return { ...now, reading: { ...now.reading, by_model: true }, reasons: [opinion, ...now.reasons] };
 }
 
-/** False while waiting may still show something to answer. */
+/** False while a login may still appear. */
 function isConclusive(reading: PageReading, frames: readonly SeenFrame[]): boolean {
   const busy = frames.some(({ facts }) => facts.busy);
   switch (reading.kind) {
@@ -147,24 +144,24 @@ function isConclusive(reading: PageReading, frames: readonly SeenFrame[]): boole
   }
 }
 
-/** A link to another page; one to the page itself stands above the form that is still to come. */
+/** Whether the sign-in link leads to another page. A link to the page itself precedes a form that is still to appear. */
 function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
   if (!link) return false;
   return link.href === null || new URL(link.href).pathname !== new URL(url).pathname;
 }
 
-/** How long a page that asks for nothing is given to show something after all, in milliseconds. Pure. */
+/** How long a page without a login may take to show one, in milliseconds. Pure. */
 export function patienceFor({ showsOtherForm }: Understood, frames: readonly SeenFrame[]): number {
   if (frames.some(({ facts }) => facts.busy)) return PATIENCE_MS;
   if (showsOtherForm) return FORM_PATIENCE_MS;
-  // A page that shows somebody's menu, settings or name has found out who is there: a login would stand on it by now.
+  // A page that shows account controls has determined the session: a login would be visible by now.
   return looksComplete(frames) || ownSigns(frames).length > 0 ? SHORT_PATIENCE_MS : PATIENCE_MS;
 }
 
-/** True of a page that a visitor can do something with, and that does not say that it is loading. Pure. */
+/** Whether a page has visible controls and does not indicate that it is loading. Pure. */
 export function isUsable(frames: readonly SeenFrame[]): boolean {
   const used = frames.flatMap(({ facts }) => [...facts.controls, ...facts.clickables]);
-  return !frames.some(({ facts }) => facts.busy) && used.filter(({ visible }) => visible).length >= ENOUGH_TO_USE;
+  return !frames.some(({ facts }) => facts.busy) && used.filter(({ visible }) => visible).length >= MIN_CONTROLS;
 }
 
 function looksComplete(frames: readonly SeenFrame[]): boolean {

@@ -2,7 +2,7 @@ import type { CDPSession, Page, BrowserContext } from 'playwright-core';
 import { z } from 'zod';
 import { cdpSessionOf } from '../session/cdp-session.ts';
 
-/** A node as the browser describes it; only what leads to shadow roots. */
+/** The parts of a CDP node that lead to shadow roots. */
 interface DescribedNode {
   readonly backendNodeId: number;
   readonly shadowRootType?: string | undefined;
@@ -25,13 +25,13 @@ const DescribedNode: z.ZodType<DescribedNode> = z.object({
   },
 });
 
-/** Runs on the host of a closed root: from here on, whoever asks it for its root gets it, as of an open one. */
+/** Runs on the host of a closed root and makes its `shadowRoot` return the root, as for an open one. */
 const EXPOSE_ROOT = `function (root) { Object.defineProperty(this, 'shadowRoot', { value: root, configurable: true }); }`;
 
 /**
- * Opens the closed shadow roots that a page's markup declares to those who read the page: no script attaches them, so that
- * nothing can have them attached open. The browser's debugger sees them. Frames of other sites keep theirs.
- * @returns how many it has opened; 0 when the page is gone meanwhile.
+ * Exposes the closed shadow roots declared in a page's markup, which {@link forceOpenShadowRoots} cannot open. They are found by CDP;
+ * those in cross-site frames stay closed.
+ * @returns how many were exposed; 0 if the page is closed meanwhile.
  */
 export async function exposeDeclaredRoots(page: Page): Promise<number> {
   const contexts: number[] = [];
@@ -43,7 +43,7 @@ export async function exposeDeclaredRoots(page: Page): Promise<number> {
     const closed = closedRootsIn(DescribedNode.parse(root));
     if (closed.length === 0) return 0;
     session.on('Runtime.executionContextCreated', note);
-    // It tells of every context that there is before it answers.
+    // Reports all existing contexts before it resolves.
     await session.send('Runtime.enable');
     for (const pair of closed) await showIn(session, contexts, pair);
     return closed.length;
@@ -72,7 +72,7 @@ function closedRootsIn(node: DescribedNode): HostAndRoot[] {
   return [...own, ...below.flatMap(closedRootsIn)];
 }
 
-/** Scripts of a page and those that read it see objects of their own: each is told. */
+/** Every execution context (the page's and Playwright's) has its own wrapper objects, so the root is exposed in each. */
 async function showIn(session: CDPSession, contexts: readonly number[], { host, root }: HostAndRoot): Promise<void> {
   for (const executionContextId of contexts) {
     const objectOf = async (backendNodeId: number): Promise<string | undefined> =>
@@ -86,24 +86,22 @@ async function showIn(session: CDPSession, contexts: readonly number[], { host, 
         arguments: [{ objectId: rootId }],
       });
     } catch {
-      // A context of another frame does not know the node.
+      // The node does not exist in contexts of other frames.
     }
   }
 }
 
 /**
- * Runs before a page's own scripts. A proxy, not a function of ours: it calls itself native, as the browser's own does.
- * A string, because a serialized function would carry what the loader adds to functions.
+ * Init script. Uses a proxy rather than a function because a proxy still prints as native code. A string, because a serialized
+ * function would contain what the loader adds to functions.
  */
 const OPEN_ROOTS_SCRIPT = `Element.prototype.attachShadow = new Proxy(Element.prototype.attachShadow, {
   apply: (attach, host, [init, ...rest]) => Reflect.apply(attach, host, [init && { ...init, mode: 'open' }, ...rest]),
 });`;
 
 /**
- * Has every document that the context opens from now on attach its shadow roots open, those that ask for closed ones
- * too: what stands in a closed root can be neither read nor found again to be filled in. The browser runs it itself, so that
- * no content security policy stops it. Roots that are declared in markup
- * are opened when the page is read (declared-roots.ts).
+ * Makes all documents that the context opens from now on attach shadow roots in open mode, because elements in closed roots cannot
+ * be read or filled in. Init scripts are not subject to content security policies.
  */
 export async function forceOpenShadowRoots(context: BrowserContext): Promise<void> {
   await context.addInitScript({ content: OPEN_ROOTS_SCRIPT });

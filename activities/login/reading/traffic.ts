@@ -1,52 +1,52 @@
 import type { Frame, Page, Request, Response } from 'playwright-core';
 
-/** What a page is made of; pictures, sounds and what is only told to the server change nothing that it asks. */
-const MAKES_PAGE = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch']);
-/** An answer of this kind has no end: the page is told of what happens for as long as it is open. */
+/** Resource types that affect what a page asks for; images, media, and beacons do not. */
+const RELEVANT_TYPES = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch']);
+/** A response of this type does not end while the page is open. */
 const STREAM = 'text/event-stream';
 
-const underWay = new WeakMap<Page, Set<Request>>();
-/** Frames that have asked for another document and still show the one before. */
-const leaving = new WeakMap<Frame, Request>();
+const inFlight = new WeakMap<Page, Set<Request>>();
+/** Frames with a pending navigation, which still show the previous document. */
+const navigating = new WeakMap<Frame, Request>();
 
-/** Follows what a page asks its servers for, from now on. Once a page. */
+/** Tracks a page's requests from now on. Idempotent. */
 export function trackRequests(page: Page): void {
-  if (underWay.has(page)) return;
+  if (inFlight.has(page)) return;
   const requests = new Set<Request>();
-  underWay.set(page, requests);
+  inFlight.set(page, requests);
   page.on('request', (request) => {
-    if (MAKES_PAGE.has(request.resourceType())) requests.add(request);
+    if (RELEVANT_TYPES.has(request.resourceType())) requests.add(request);
     const frame = navigatedFrame(request);
-    if (frame !== null) leaving.set(frame, request);
+    if (frame !== null) navigating.set(frame, request);
   });
-  page.on('framenavigated', (frame) => leaving.delete(frame));
+  page.on('framenavigated', (frame) => navigating.delete(frame));
   page.on('requestfinished', (request) => requests.delete(request));
   page.on('requestfailed', (request) => {
     requests.delete(request);
     const frame = navigatedFrame(request);
-    if (frame !== null && leaving.get(frame) === request) leaving.delete(frame);
+    if (frame !== null && navigating.get(frame) === request) navigating.delete(frame);
   });
   page.on('response', (response) => {
     if (response.headers()['content-type']?.startsWith(STREAM) === true) requests.delete(response.request());
   });
 }
 
-/** True when a page waits for none of its servers; false of one that is not followed. */
+/** Whether a tracked page has no requests in flight. */
 export function isNetworkIdle(page: Page): boolean {
-  return underWay.get(page)?.size === 0;
+  return inFlight.get(page)?.size === 0;
 }
 
-/** True when a page is known to wait for one of its servers; false of one that is not followed. */
+/** Whether a tracked page has requests in flight. */
 export function hasRequestsInFlight(page: Page): boolean {
-  return (underWay.get(page)?.size ?? 0) > 0;
+  return (inFlight.get(page)?.size ?? 0) > 0;
 }
 
-/** What a page waits for now, to tell later what it has asked for since. None of one that is not followed. */
+/** A snapshot of a page's requests in flight; empty if it is not tracked. */
 export function requestsInFlight(page: Page): ReadonlySet<Request> {
-  return new Set(underWay.get(page));
+  return new Set(inFlight.get(page));
 }
 
-/** The frame that a request brings another document; null of any other request, and of a window that is still to open. */
+/** The frame that a request navigates; null for other requests, and for a window that has not opened yet. */
 export function navigatedFrame(request: Request): Frame | null {
   if (!request.isNavigationRequest()) return null;
   try {
@@ -56,23 +56,23 @@ export function navigatedFrame(request: Request): Frame | null {
   }
 }
 
-/** True while a frame, or one around it, has asked for another document that has not come yet. */
+/** Whether a frame or one of its ancestors has a pending navigation. */
 export function isNavigating(frame: Frame): boolean {
-  const around = frame.parentFrame();
-  return leaving.has(frame) || (around !== null && isNavigating(around));
+  const parent = frame.parentFrame();
+  return navigating.has(frame) || (parent !== null && isNavigating(parent));
 }
 
-/** How long a page may take to start answering a press, in milliseconds; after that it has not reacted at all. */
-const REACTION_STARTS_WITHIN_MS = 1500;
-/** How long what it started may take, in milliseconds: a slow site's answer to a login. */
-const REACTION_ENDS_WITHIN_MS = 30_000;
-/** Requests that a login makes; pictures and styles say nothing of its outcome. */
-const TELLING = new Set(['document', 'xhr', 'fetch']);
+/** How long a page may take to send its first request after an action, in milliseconds. */
+const START_TIMEOUT_MS = 1500;
+/** How long its requests may take, in milliseconds: a slow site's response to a login. */
+const SETTLE_TIMEOUT_MS = 30_000;
+/** Resource types that submit a login; images and styles do not affect its outcome. */
+const SUBMITTING_TYPES = new Set(['document', 'xhr', 'fetch']);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Does `press` and waits until the page has answered it: the requests that it started have ended. A page that starts
- * none within a moment (a step that is shown by script alone) has answered too.
+ * Performs an action and waits until the requests that it started have ended. Returns after a moment if it started none, as when a
+ * script shows the next step.
  */
 export async function waitForRequestsToSettle(
   page: Page,
@@ -82,13 +82,14 @@ export async function waitForRequestsToSettle(
   const pending = new Set<Request>();
   const redirects = new WeakSet<Request>();
   let started = 0;
-  const ledOn = new Set<Request>();
+  /** Redirected requests whose next request has not started yet. */
+  const redirected = new Set<Request>();
   let wake = (): void => undefined;
   const onRequest = (request: Request): void => {
-    if (!TELLING.has(request.resourceType())) return;
+    if (!SUBMITTING_TYPES.has(request.resourceType())) return;
     pending.add(request);
     started += 1;
-    ledOn.clear();
+    redirected.clear();
     wake();
   };
   const onResponse = (response: Response): void => {
@@ -96,13 +97,13 @@ export async function waitForRequestsToSettle(
   };
   const onEnd = (request: Request): void => {
     if (!pending.delete(request)) return;
-    if (redirects.has(request)) ledOn.add(request);
+    if (redirects.has(request)) redirected.add(request);
     wake();
   };
-  // What a window that closes has asked for has no end.
+  // Requests of a closed window never end.
   const onClose = (): void => {
     pending.clear();
-    ledOn.clear();
+    redirected.clear();
     wake();
   };
   const onOpened = (opened: Page): void => {
@@ -119,12 +120,12 @@ export async function waitForRequestsToSettle(
   context.on('requestfailed', onEnd);
   try {
     await press();
-    await until(() => started > 0, REACTION_STARTS_WITHIN_MS);
-    const end = Date.now() + REACTION_ENDS_WITHIN_MS;
+    await until(() => started > 0, START_TIMEOUT_MS);
+    const end = Date.now() + SETTLE_TIMEOUT_MS;
     do {
       await until(() => pending.size === 0, end - Date.now());
-      // The request that a redirect leads to is told of after the end of the one before.
-      if (ledOn.size > 0) await until(() => ledOn.size === 0, REACTION_STARTS_WITHIN_MS);
+      // The event for a redirect's next request comes after the end of the previous one.
+      if (redirected.size > 0) await until(() => redirected.size === 0, START_TIMEOUT_MS);
     } while (pending.size > 0 && Date.now() < end && !signal.aborted);
   } finally {
     page.off('close', onClose);
@@ -149,7 +150,7 @@ export async function waitForRequestsToSettle(
   }
 }
 
-/** True of what a window has asked for that is no more, or has not come to be. */
+/** Whether a request belongs to a window that is closed or was never opened. */
 function isOfClosed(request: Request): boolean {
   try {
     return request.frame().page().isClosed();
