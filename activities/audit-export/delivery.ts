@@ -3,8 +3,8 @@ import type { AuditExportTest, ExportFailureCode } from '../../contract/audit-ex
 import { guardedLookup } from '../../egress/guarded-lookup.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { ExportTarget } from '../../store/queries/audit-export-destinations.ts';
-import { awsErrorCause } from './causes.ts';
 import { folderOf, type ExportObject } from './objects.ts';
+import { z } from 'zod';
 
 /** How to reach the object store; AWS by default. */
 export interface ExportStoreSettings {
@@ -150,4 +150,44 @@ export async function testDelivery(
       error: { code, message },
     };
   }
+}
+
+/** What to do about an AWS error, by its code. */
+const CAUSES: readonly (readonly [codes: RegExp, words: string])[] = [
+  [/^KMS\./, 'the KMS key cannot be used; check its id, its region and its policy'],
+  [
+    /^(AccessDenied|AccessDeniedException|AllAccessDisabled)$/,
+    'access is denied; check the policies of role, bucket and key',
+  ],
+  [/^NoSuchBucket$/, 'the bucket does not exist'],
+  [
+    /^(PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
+    'the bucket is in another region',
+  ],
+  [
+    /^(InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|ExpiredTokenException|CredentialsProviderError)$/,
+    'the credentials of this installation are missing or not valid; its operator sets them',
+  ],
+  [/^RegionDisabledException$/, 'the region is not enabled in the account'],
+  [
+    /^(SlowDown|Throttling|ThrottlingException|ServiceUnavailable|RequestLimitExceeded)$/,
+    'the service asks to slow down',
+  ],
+  [/^(TimeoutError|AbortError|RequestTimeout|ETIMEDOUT)$/, 'the request timed out'],
+  [/^EgressRefusedError$/, 'its address is private; the operator can list it as an allowed host'],
+  [/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/, 'the service cannot be reached'],
+];
+
+const Named = z.object({ name: z.string().catch(''), code: z.string().catch('') });
+const Answered = z.object({ $metadata: z.object({ httpStatusCode: z.number() }) });
+
+/** Describes why an AWS SDK call failed. Never quotes the service, whose message may contain names, keys, and requests. */
+function awsErrorCause(error: unknown): string {
+  const { name, code } = Named.catch({ name: '', code: '' }).parse(error);
+  const known = CAUSES.find(([codes]) => codes.test(name) || codes.test(code));
+  if (known !== undefined) return known[1];
+  const answered = Answered.safeParse(error);
+  return answered.success
+    ? `the service responded with status ${String(answered.data.$metadata.httpStatusCode)}`
+    : 'unknown error';
 }

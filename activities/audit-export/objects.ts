@@ -32,7 +32,7 @@ export interface ExportObject {
 }
 
 /** An object, and the log position after it. */
-export interface NextObject extends ExportObject {
+interface NextObject extends ExportObject {
   to: AuditPosition;
 }
 

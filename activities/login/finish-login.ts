@@ -144,7 +144,7 @@ async function readLanding(page: Page, landing: string, home: string): Promise<V
 }
 
 /** The account that a signed-in page shows, or null. Its names leave the page only as fingerprints that differ per connection. */
-export async function readAccount(
+async function readAccount(
   page: Page,
   { connectionId }: Pick<LoginTarget, 'connectionId'>,
 ): Promise<KnownAccount | null> {

@@ -8,7 +8,7 @@ import { readLoneStep } from '../../reader/offers.ts';
 import { mayTypeInto } from './allowed-sites.ts';
 import type { LoginDeps } from './deps.ts';
 import { failure } from '../activity.ts';
-import { clickElement } from './entering/press.ts';
+import { clickElement } from './entering/page-input.ts';
 import { readAfterEntering } from './reading/read-after-entering.ts';
 import { waitForRequestsToSettle } from './reading/traffic.ts';
 import { openWindow } from './session/windows.ts';

@@ -79,10 +79,10 @@ async function captchaStateInFrame(frame: Frame): Promise<CaptchaState> {
  * - `hidden`: a captcha without an answer is not visible; it may solve itself
  * - `visible`: a captcha without an answer is visible
  */
-export type CaptchaState = 'none' | 'hidden' | 'visible';
+type CaptchaState = 'none' | 'hidden' | 'visible';
 
 /** Matches the fields that vendors' scripts put answers into, elements with a site key, and hidden fields in those. */
-export const CAPTCHA_SELECTOR = [
+const CAPTCHA_SELECTOR = [
   ...['g-recaptcha-response', 'h-captcha-response', 'cf-turnstile-response', 'frc-captcha-solution'],
   ...['frc-captcha-response', 'smart-token', 'geetest_validate', 'altcha', 'mcaptcha__token', 'fc-token'],
 ]
@@ -95,7 +95,7 @@ export const CAPTCHA_SELECTOR = [
  * declares no inner functions. Reveals no more of an answer than whether there is one.
  * @param entry a field of the form; null in a document that does not contain the form.
  */
-export function captchaStateIn(found: Element[], entry: Element | null): CaptchaState {
+function captchaStateIn(found: Element[], entry: Element | null): CaptchaState {
   // One filled field per widget suffices: widgets also have fields named for other vendors.
   const widgets = new Map<Element, 'not rendered' | 'empty' | 'answered'>();
   for (const element of found) {

@@ -65,6 +65,7 @@ function cookiesOf(jar: CookieJar, url: string): Map<string, ProfileCookie> {
 function toProfile(cookie: Cookie): ProfileCookie {
   const expiry = cookie.expiryTime();
   const domain = cookie.domain ?? '';
+  const sameSite = SAME_SITES[cookie.sameSite?.toLowerCase() ?? ''];
   return {
     name: cookie.key,
     value: cookie.value,
@@ -73,22 +74,11 @@ function toProfile(cookie: Cookie): ProfileCookie {
     httpOnly: cookie.httpOnly,
     secure: cookie.secure,
     ...(expiry === undefined || !Number.isFinite(expiry) ? {} : { expires: Math.floor(expiry / 1000) }),
-    ...sameSiteOf(cookie.sameSite),
+    ...(sameSite === undefined ? {} : { sameSite }),
   };
 }
 
-function sameSiteOf(sameSite: string | undefined): Pick<ProfileCookie, 'sameSite'> {
-  switch (sameSite?.toLowerCase()) {
-    case 'strict':
-      return { sameSite: 'Strict' };
-    case 'lax':
-      return { sameSite: 'Lax' };
-    case 'none':
-      return { sameSite: 'None' };
-    default:
-      return {};
-  }
-}
+const SAME_SITES: Readonly<Record<string, ProfileCookie['sameSite']>> = { strict: 'Strict', lax: 'Lax', none: 'None' };
 
 function keyOf({ name, domain, path }: ProfileCookie): string {
   return JSON.stringify([name, domain, path]);

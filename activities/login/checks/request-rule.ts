@@ -11,7 +11,7 @@ export interface SiteResponse {
 }
 
 /** What a response says about a session, and which part of it decided. */
-export type RequestVerdict =
+type RequestVerdict =
   | { verdict: 'authenticated' | 'expired'; decidedBy: 'status' | 'redirect' | 'content' }
   | { verdict: 'unsure' };
 

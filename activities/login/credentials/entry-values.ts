@@ -4,7 +4,7 @@ import { asksForCode } from '../../../contract/code-fields.ts';
 import type { Page } from 'playwright-core';
 import { readEnrolment } from '../../../reader/enrolment.ts';
 import type { ValueOwner } from '../allowed-sites.ts';
-import { openAttachedCredential, valueOwner, TOTP_SECRET, type CredentialOwner } from './attached-credential.ts';
+import { openAttachedCredential, valueOwner, TOTP_SECRET } from './attached-credential.ts';
 import type { LoginDeps } from '../deps.ts';
 import { failure } from '../../activity.ts';
 import { collectFrames } from '../reading/frames.ts';
@@ -42,51 +42,38 @@ export async function openValues(
       : null;
   const values: OpenedValue[] = [];
   for (const entry of input.answer.entries) {
-    if (entry.source.kind === 'enrolment') {
-      const secret = readEnrolment(await collectFrames(page))?.secret;
-      if (secret === undefined)
-        throw failure('element_not_found', 'the page no longer shows the new authenticator', true);
-      const pending = { ref: TOTP_SECRET, text: secret };
-      values.push({ entry, text: await currentTotpCode(secret, signal), owner: null, pending });
-      continue;
-    }
-    const text = await textOf(entry);
-    if (text === undefined)
+    const opened = await openValue(entry);
+    if (opened === undefined)
       throw failure('submission_gone', 'a value to type no longer exists; it is asked for again', true);
-    const isReusable = entry.source.kind === 'submission' && !asksForCode(entry.field.type);
-    values.push({
-      entry,
-      text,
-      owner: credential === null ? null : ownerFor(entry, credential),
-      pending: isReusable ? { ref: entry.ref, text } : null,
-    });
+    values.push({ entry, ...opened });
   }
   return values;
 
-  async function textOf({ source }: FieldEntry): Promise<string | undefined> {
+  async function openValue({ source, field, ref }: FieldEntry): Promise<Omit<OpenedValue, 'entry'> | undefined> {
     switch (source.kind) {
-      case 'submission':
-        return submission?.values[source.fieldId];
-      case 'credential':
-        return credential?.values[source.key];
-      case 'totp':
+      case 'submission': {
+        const text = submission?.values[source.fieldId];
+        if (text === undefined) return undefined;
+        return { text, owner: null, pending: asksForCode(field.type) ? null : { ref, text } };
+      }
+      case 'credential': {
+        const text = credential?.values[source.key];
+        if (credential === null || text === undefined) return undefined;
+        return { text, owner: valueOwner(credential, source.key), pending: null };
+      }
+      case 'totp': {
         if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
-        return await claimTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
-      case 'enrolment':
-        return undefined;
+        const text = await claimTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
+        return { text, owner: valueOwner(credential, TOTP_SECRET), pending: null };
+      }
+      case 'enrolment': {
+        const secret = readEnrolment(await collectFrames(page))?.secret;
+        if (secret === undefined)
+          throw failure('element_not_found', 'the page no longer shows the new authenticator', true);
+        const pending = { ref: TOTP_SECRET, text: secret };
+        return { text: await currentTotpCode(secret, signal), owner: null, pending };
+      }
     }
-  }
-}
-
-function ownerFor({ source }: FieldEntry, credential: CredentialOwner): ValueOwner | null {
-  switch (source.kind) {
-    case 'submission':
-    case 'enrolment':
-      return null;
-    case 'credential':
-      return valueOwner(credential, source.key);
-    case 'totp':
-      return valueOwner(credential, TOTP_SECRET);
   }
 }
 
@@ -102,7 +89,7 @@ const MIN_REMAINING_MS = 4000;
  * The current code of a credential's TOTP secret (RFC 6238), at most once per period: sites reject a used code. Waits for the
  * next period if necessary.
  */
-export async function claimTotpCode(
+async function claimTotpCode(
   store: Pick<Store, 'totpUses'>,
   credentialId: string,
   secret: string,
@@ -120,7 +107,7 @@ export async function claimTotpCode(
 }
 
 /** The current code of a new secret. Waits for the next one if it is about to expire. */
-export async function currentTotpCode(secret: string, signal: AbortSignal): Promise<string> {
+async function currentTotpCode(secret: string, signal: AbortSignal): Promise<string> {
   const totp = totpOf(secret);
   while (totp.remaining() <= MIN_REMAINING_MS) {
     signal.throwIfAborted();

@@ -12,8 +12,7 @@ import { bringToFront, fillField, waitForPendingNavigation } from './fill-field.
 import { guardPage, type PageGuard } from './page-guard.ts';
 import type { Passkeys } from '../credentials/passkeys.ts';
 import { confineNavigation, closeForeignWindows, trustNewWindows } from '../session/windows.ts';
-import { resolveFrame, type PageInput } from './page-input.ts';
-import { blurLoneField, pressSubmit, selectChoice, checkBoxes } from './press.ts';
+import { resolveFrame, type PageInput, blurLoneField, pressSubmit, selectChoice, checkBoxes } from './page-input.ts';
 import {
   countVisibleInputs,
   markFilledFields,

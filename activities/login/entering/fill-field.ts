@@ -28,8 +28,8 @@ import {
   pointOf,
   scrollTo,
   resolveFramePath,
+  clickLocator,
 } from './page-input.ts';
-import { clickLocator } from './press.ts';
 
 /** How often filling in a field is attempted if the page interferes. */
 const MAX_ATTEMPTS = 3;
@@ -43,20 +43,20 @@ type CheckDocument = (frame: Frame) => void;
  * (another window opens, the element is rendered anew).
  */
 export async function fillField(
-  pageInput: PageInput,
+  input: PageInput,
   field: ReadField,
   value: string,
   check: CheckDocument = () => undefined,
 ): Promise<void> {
-  for (let attempt = 1; !(await tryFill(pageInput, field, value, check)); attempt += 1) {
+  for (let attempt = 1; !(await tryFill(input, field, value, check)); attempt += 1) {
     if (attempt === MAX_ATTEMPTS) throw elementGone();
-    await bringToFront(pageInput.page);
+    await bringToFront(input.page);
   }
 }
 
 /** False if the field does not hold the value and another attempt may succeed. */
-async function tryFill(pageInput: PageInput, field: ReadField, value: string, check: CheckDocument): Promise<boolean> {
-  const { frame, frameElements } = await resolveFramePath(pageInput.page, field);
+async function tryFill(input: PageInput, field: ReadField, value: string, check: CheckDocument): Promise<boolean> {
+  const { frame, frameElements } = await resolveFramePath(input.page, field);
   await waitForPendingNavigation(frame);
   const element = await findElement(frame, field.selector);
   check(frame);
@@ -69,23 +69,22 @@ async function tryFill(pageInput: PageInput, field: ReadField, value: string, ch
     ]);
     if (!shown) await scrollTo(element);
     if (list !== null) {
-      await chooseOption(pageInput, frame, field.selector, value, list);
+      await chooseOption(input, frame, field.selector, value, list);
       return true;
     }
     if (asksForCode(field.type)) {
       // The last digit may submit the form and replace its document: a second attempt would type into the next one.
       await withLockedKeys(frameElements, element, 'any element', async () => {
-        await replaceText(pageInput, element, await focusByClick(pageInput, element), value);
+        await replaceText(input, element, await focusByClick(input, element), value);
       });
       return true;
     }
-    if (field.type !== 'password')
-      return await replaceText(pageInput, element, await focusByClick(pageInput, element), value);
+    if (field.type !== 'password') return await replaceText(input, element, await focusByClick(input, element), value);
     if (!acceptsPassword(control, field)) throw elementGone();
     return await withLockedKeys(frameElements, element, 'this element', async () => {
-      const length = await focusByClick(pageInput, element);
+      const length = await focusByClick(input, element);
       if (!acceptsPassword(await element.evaluate(describeControl), field)) throw elementGone();
-      await replaceText(pageInput, element, length, value);
+      await replaceText(input, element, length, value);
     });
   } catch (error) {
     if (error instanceof ApplicationFailure) throw error;
@@ -164,9 +163,9 @@ export async function bringToFront(page: Page): Promise<void> {
 }
 
 /** Focuses a field and returns how many characters it holds. */
-async function focusByClick(pageInput: PageInput, element: ElementHandle<Element>): Promise<number> {
+async function focusByClick(input: PageInput, element: ElementHandle<Element>): Promise<number> {
   const point = await pointOf(element.boundingBox(), element.evaluate(findClickPoint));
-  if (point !== null) await clickMouse(pageInput.service, pageInput.computer, point);
+  if (point !== null) await clickMouse(input.service, input.computer, point);
   const length = await focusedLength(element);
   if (length !== null) return length;
   await element.focus();
@@ -187,23 +186,23 @@ const LIST_TIMEOUT_MS = 2000;
 
 /** Chooses the option with this label or value from a list: a native one, or one that a script renders. */
 async function chooseOption(
-  pageInput: PageInput,
+  input: PageInput,
   frame: Frame,
   selector: string,
   value: string,
   kind: 'native' | 'scripted',
 ): Promise<void> {
   const list = frame.locator(selector).first();
-  await (kind === 'native' ? chooseByTyping(pageInput, list, value) : chooseByClick(pageInput, frame, list, value));
+  await (kind === 'native' ? chooseByTyping(input, list, value) : chooseByClick(input, frame, list, value));
 }
 
 /**
  * Chooses by typing the option's label, as a person does: a click would open a native popup outside the page. If typing does not
  * select it (labels may begin with a picture or number), the option is set directly.
  */
-async function chooseByTyping(pageInput: PageInput, list: Locator, value: string): Promise<void> {
+async function chooseByTyping(input: PageInput, list: Locator, value: string): Promise<void> {
   await list.focus({ timeout: FIND_TIMEOUT_MS });
-  if (await list.evaluate(hasFocus)) await typeText(pageInput.service, pageInput.computer, { text: value });
+  if (await list.evaluate(hasFocus)) await typeText(input.service, input.computer, { text: value });
   if (await list.evaluate(hasSelectedOption, value)) return;
   await list.selectOption({ label: value }, { timeout: 1000 }).catch(async () => {
     await list.selectOption(value, { timeout: 1000 }).catch(() => {
@@ -213,14 +212,14 @@ async function chooseByTyping(pageInput: PageInput, list: Locator, value: string
 }
 
 /** Opens a scripted list and clicks its option. */
-async function chooseByClick(pageInput: PageInput, frame: Frame, list: Locator, value: string): Promise<void> {
+async function chooseByClick(input: PageInput, frame: Frame, list: Locator, value: string): Promise<void> {
   const option = frame.getByRole('option', { name: value.trim(), exact: true }).first();
-  if (!(await option.isVisible())) await clickLocator(pageInput, list);
+  if (!(await option.isVisible())) await clickLocator(input, list);
   await option.waitFor({ state: 'visible', timeout: LIST_TIMEOUT_MS }).catch(async () => {
-    await pressKey(pageInput.service, pageInput.computer, { keys: ['Escape'] });
+    await pressKey(input.service, input.computer, { keys: ['Escape'] });
     throw optionMissing();
   });
-  await clickLocator(pageInput, option);
+  await clickLocator(input, option);
   // Until it has closed, the list would receive clicks meant for the fields below.
   await option.waitFor({ state: 'hidden', timeout: LIST_TIMEOUT_MS }).catch(() => undefined);
 }

@@ -24,7 +24,7 @@ export interface PageGuard {
 }
 
 /** What to guard. */
-export interface GuardOptions {
+interface GuardOptions {
   /** Frames whose documents, and those of their ancestors, must not navigate until {@link PageGuard.allowNavigation}. */
   frames: readonly Frame[];
   /** Spellings of the typed secrets: requests and redirects that contain one are checked. */

@@ -159,7 +159,7 @@ export function patienceFor({ showsOtherForm }: Understood, frames: readonly See
 }
 
 /** Whether a page has visible controls and does not indicate that it is loading. Pure. */
-export function isUsable(frames: readonly SeenFrame[]): boolean {
+function isUsable(frames: readonly SeenFrame[]): boolean {
   const used = frames.flatMap(({ facts }) => [...facts.controls, ...facts.clickables]);
   return !frames.some(({ facts }) => facts.busy) && used.filter(({ visible }) => visible).length >= MIN_CONTROLS;
 }
