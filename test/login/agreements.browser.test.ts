@@ -24,7 +24,7 @@ it.beforeAll(async ({ service }) => {
 });
 afterAll(() => on.close());
 
-it('ticks what an agreement rests on, however it is drawn, and nothing else', async () => {
+it('checks the boxes that an agreement requires, native or scripted, and no others', async () => {
   await on.open('/terms');
   const reading = await readAfterEntering(
     on.deps,

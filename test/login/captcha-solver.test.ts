@@ -43,7 +43,7 @@ describe('a task', () => {
     ['reCAPTCHA v3', { type: 'recaptcha_v3' }, { type: 'RecaptchaV3TaskProxyless', minScore: 0.7 }],
     ['hCaptcha', { type: 'hcaptcha' }, { type: 'HCaptchaTaskProxyless' }],
     ['Turnstile', { type: 'turnstile' }, { type: 'TurnstileTaskProxyless' }],
-  ])('for %s holds kind, key and address, and nothing else', async (_what, widget, task) => {
+  ])('for %s contains only type, key and URL', async (_what, widget, task) => {
     answer = says({ errorId: 0, taskId: 4711 });
     expect(await solver.createTask({ ...WIDGET, ...widget }, PAGE, signal)).toEqual({ taskId: 4711 });
     expect(asked).toEqual([
@@ -66,20 +66,20 @@ describe('a task', () => {
     ],
     ['is out of order', (response) => void response.writeHead(502).end(), 'solver_unreachable'],
     ['cuts the line', (response) => void response.destroy(), 'solver_unreachable'],
-  ])('is not taken by one that %s', async (_what, how, error) => {
+  ])('is not created by a solver that %s', async (_what, how, error) => {
     answer = how;
     expect(await solver.createTask(WIDGET, PAGE, signal)).toEqual({ error });
     expect(asked).toHaveLength(1);
   });
 
-  it('is not taken by one that is silent', async () => {
+  it('is not created by a solver that does not respond', async () => {
     answer = () => undefined;
     const hasty = createCaptchaSolver({ url, key: undefined }, 50);
     expect(await hasty.createTask(WIDGET, PAGE, signal)).toEqual({ error: 'solver_unreachable' });
   });
 });
 
-describe('a look', () => {
+describe('a result', () => {
   it.each<[string, (response: ServerResponse) => void, object]>([
     ['still works', says({ errorId: 0, status: 'processing' }), { state: 'processing' }],
     ['is done', says({ errorId: 0, status: 'ready', solution: { gRecaptchaResponse: 't-1' } }), { token: 't-1' }],
@@ -93,7 +93,7 @@ describe('a look', () => {
     ],
     ['is asked too much', (response) => void response.writeHead(429).end(), { state: 'processing' }],
     ['is away for a moment', (response) => void response.writeHead(503).end(), { state: 'processing' }],
-  ])('at one that %s', async (_what, how, wanted) => {
+  ])('of a solver that %s', async (_what, how, wanted) => {
     answer = how;
     expect(await solver.getResult('task-9', signal)).toMatchObject(wanted);
     expect(asked).toEqual([
@@ -101,7 +101,7 @@ describe('a look', () => {
     ]);
   });
 
-  it('ends with the flow', async () => {
+  it('is aborted with the flow', async () => {
     answer = () => undefined;
     const cancelled = new AbortController();
     const looked = solver.getResult(1, cancelled.signal);

@@ -64,7 +64,7 @@ describe('a widget of the practice site', () => {
   it.each([
     ['/login/captcha-widget?next=secret', 'turnstile', 'TurnstileTaskProxyless'],
     ['/login/captcha-widget/form?next=secret', 'recaptcha_v2', 'RecaptchaV2TaskProxyless'],
-  ])('%s is answered by a solver, which learns key and address alone', async (path, type, task) => {
+  ])('%s is solved by a solver, which gets only its key and URL', async (path, type, task) => {
     const login = await before(path, 'right');
     expect(await login.solvable()).toEqual({ solvable: true });
     const begun = await login.ask();
@@ -84,7 +84,7 @@ describe('a widget of the practice site', () => {
     expect(JSON.stringify(told)).not.toMatch(/secret|answer-/);
   });
 
-  it('stays where the solver lies, and is for a person then', async () => {
+  it('is left to a person if the answer of the solver is wrong', async () => {
     const login = await before('/login/captcha-widget', 'wrong');
     const begun = await login.ask();
     if (begun === null) throw new Error('the solver takes no task');
@@ -94,7 +94,7 @@ describe('a widget of the practice site', () => {
     await page.waitForURL('**/login');
   });
 
-  it('is given up when the solver takes too long', async () => {
+  it('is abandoned if the solver takes too long', async () => {
     const login = await before('/login/captcha-widget', 'slow');
     const begun = await login.ask();
     if (begun === null) throw new Error('the solver takes no task');
@@ -107,13 +107,13 @@ describe('a widget of the practice site', () => {
     ['refuses', 'refused', undefined],
     ['is something else', 'nonsense', undefined],
     ['is away', 'right', 'http://127.0.0.1:9'],
-  ])('is left alone where the solver %s', async (_what, key, url) => {
+  ])('is left unsolved if the solver %s', async (_what, key, url) => {
     const login = await before('/login/captcha-widget', key, url);
     expect(await login.ask()).toBeNull();
     expect(told).toEqual([]);
   });
 
-  it('is none where the page has no key', async () => {
+  it('is not found on a page without a key', async () => {
     const login = await before('/login/captcha', 'right');
     expect(await login.solvable()).toEqual({});
     expect(await login.ask()).toBeNull();
@@ -134,7 +134,7 @@ describe('an answer', () => {
     await page.evaluate('new Promise((done) => setTimeout(done))');
   };
 
-  it('is told to the callback that a script has given reCAPTCHA', async () => {
+  it('is passed to the callback that a script gave reCAPTCHA', async () => {
     await give(`${RENDERED}<script>
       window.___grecaptcha_cfg = { clients: { 0: { a: { b: { sitekey: '6Lrendered00000000', callback: (got) => { window.got = got; } } },
         c: { sitekey: '6Lanother', callback: () => { window.other = true; } } } } };
@@ -143,7 +143,7 @@ describe('an answer', () => {
     expect(await page.evaluate(seen)).toEqual(['the-answer', undefined, 'the-answer', 0]);
   });
 
-  it('sends no form that something was typed into', async () => {
+  it('does not submit a form that something was typed into', async () => {
     await give(RENDERED);
     const seen = `[document.getElementsByName('g-recaptcha-response')[0].value, window.sent]`;
     expect(await page.evaluate(seen)).toEqual(['the-answer', 0]);

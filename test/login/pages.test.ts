@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import { createPages } from '../../activities/login/session/pages.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 
-it('connects without a folder in the temporary one, which would stay when the browser goes first', async () => {
+it('connects without creating a temporary folder, which would be left behind if the browser closes first', async () => {
   const browser = new WebSocketServer({ port: 0 });
   const commands: string[] = [];
   browser.on('connection', (client) => {

@@ -35,7 +35,7 @@ describe('the proxy of a login', () => {
     );
   };
 
-  it('is blamed for a page that it kept away, and for nothing else', async () => {
+  it('is reported for pages that it made unavailable and for nothing else', async () => {
     const office = { id: 'prx_1' };
     const fault = (last: string): object => ({ proxy: { id: 'prx_1', last_fault: last } });
     expect(await blamed(fault('credentials_refused'), 'unavailable', office)).toBe('proxy_credentials_refused');

@@ -36,7 +36,7 @@ it.each([
     `<div style="width:200px;height:200px;background-size:cover;background-image:url('${encodeQR(LINK, 'data-url')}')"></div>`,
   ],
   ['beside the code of an application to install', image('https://apps.example.com/authenticator') + image(LINK)],
-])('the key of a new authenticator is read off a QR code %s', async (_how, code) => {
+])('reads the key of a new authenticator from a QR code %s', async (_how, code) => {
   // As good as a new page, which costs a process: a document of its own.
   await page.goto('about:blank');
   const body = (shown: string): string =>

@@ -56,14 +56,14 @@ const offers = ({ kind, choices }: PageReading): unknown => [
 ];
 
 describe('after the last answer', () => {
-  it('waits for a form that stays filled in while a script leads on', async () => {
+  it('waits for a form that stays filled in while a script navigates', async () => {
     const { kind } = await after(`<title>Log in</title><form>
       <input name="user" value="ann"><input type="password" name="p" value="secret"><button disabled>Logging in</button></form>
       <script>setTimeout(() => { document.body.innerHTML = '<h1>Overview</h1><p>4 failed login attempts</p><p>Disks: 2</p>'; }, 2500);</script>`);
     expect(kind).toBe('logged_in');
   });
 
-  it('waits no longer for a form that a code has joined, though all else in it stays filled in', async () => {
+  it('stops waiting once the form has gained a code field, although the rest stays filled in', async () => {
     const page = `<title>Log in</title><form><input name="user" value="ann"><input type="password" name="p" value="secret">
       <label>One-time code <input name="otp" autocomplete="one-time-code"></label><button>Log in</button></form>
       <script>setTimeout(() => { document.body.innerHTML = '<a href="/logout">Log out</a>'; }, 3500);</script>`;
@@ -75,7 +75,7 @@ describe('after the last answer', () => {
   it.each([
     ['each of them', '<input name="user" value="ann" disabled><input type="password" name="p" value="no" disabled>'],
     ['all at once', '<fieldset disabled><input name="user" value="ann"><input type="password" value="no"></fieldset>'],
-  ])('takes no page for the inside whose fields are locked while they are sent: %s', async (_how, fields) => {
+  ])('does not take a page with fields disabled during submission for signed in: %s', async (_how, fields) => {
     const { kind, website_error: refusal } = await after(`<title>Welcome home</title><form>
       ${fields}<p id="error" role="alert"></p><button>Log in</button></form>
       <script>setTimeout(() => {
@@ -85,31 +85,31 @@ describe('after the last answer', () => {
     expect([kind, refusal]).toEqual(['form', 'Invalid user name or password']);
   });
 
-  it('takes the question whether to stay signed in as one that may be answered with yes', async () => {
+  it('reads "stay signed in?" as a choice that may be answered with yes', async () => {
     const page = `<title>Sign in</title><h1>Stay signed in?</h1><p>Do this to sign in less often.</p>
       <input type="button" value="No"><input type="submit" value="Yes">`;
     expect(offers(await after(page))).toEqual(['choice', 'other No', 'other Yes *']);
   });
 
-  it('puts off what a site would like to have', async () => {
+  it('postpones optional requests of a site', async () => {
     const page = `<title>Acme</title><h1>Add a phone number</h1><p>It helps to get back in.</p>
       <button>Add phone</button><button>Not now</button>`;
     expect(offers(await after(page))).toEqual(['choice', 'other Add phone', 'other Not now *']);
   });
 
-  it('leaves it to a person to agree to terms', async () => {
+  it('leaves agreeing to terms to a person', async () => {
     const page = `<title>Acme</title><h1>We have updated our Terms of Service</h1><p>Read them before you go on.</p>
       <button>I agree</button><button>Decline</button><a href="/terms">Read the terms</a>`;
     expect(offers(await after(page))).toEqual(['choice', 'other I agree', 'other Decline']);
   });
 
-  it('takes no page for the inside that is about terms, though it lets those out who decline', async () => {
+  it('does not take a terms page for signed in, although declining logs out', async () => {
     const page = `<title>Acme</title><header><a href="/logout">Sign out</a></header><h1>Terms of Service and Privacy Policy</h1>
       <p>Read them before you go on.</p><button>Accept terms</button><form action="/logout"><button>Decline</button></form>`;
     expect(offers(await after(page))).toEqual(['choice', 'other Accept terms', 'other Decline']);
   });
 
-  it('has the boxes ticked that terms rest on, and no other, once a person agrees', async () => {
+  it('checks only the boxes that the terms require once a person agrees', async () => {
     const page = `<title>Acme</title><h1>Terms and conditions</h1><form><label><input type="checkbox" id="terms"
       onchange="this.form.go.disabled = !this.checked"> I have read the <a href="/terms">terms</a></label>
       <label><input type="checkbox" id="news"> I agree to receive special offers</label>
@@ -124,13 +124,13 @@ describe('after the last answer', () => {
     expect(decline?.ticks).toBeUndefined();
   });
 
-  it('passes a page whose only button leads on', async () => {
+  it('passes a page whose only button continues', async () => {
     const page = `<title>Sign in</title><h1>Sign in via GitHub</h1><p>You are about to sign in using a third-party account.</p>
       <form method="post"><button type="submit">Continue</button></form>`;
     expect(offers(await after(page))).toEqual(['choice', 'other Continue *']);
   });
 
-  it('leaves it to a person to let an application have what a provider knows', async () => {
+  it('leaves granting an application access to a provider account to a person', async () => {
     const page = `<title>Authorize</title><h1>Portal wants to access your account</h1><ul><li>Your name</li></ul>
       <button>Authorize</button><button>Cancel</button>`;
     const reading = await after(page);
@@ -142,12 +142,12 @@ describe('after the last answer', () => {
     expect(offers(await after(bare))).toEqual(['choice', 'other Continue']);
   });
 
-  it('takes a page with much to press for the inside, whatever it offers', async () => {
+  it('takes a page with many controls for signed in, whatever it offers', async () => {
     const menu = Array.from({ length: 14 }, (_, index) => `<button>Item ${index}</button>`).join('');
     expect((await after(`<title>Acme</title><h1>Inbox</h1>${menu}<button>Skip</button>`)).kind).toBe('logged_in');
   });
 
-  it('takes no answered authorization request for the inside, which it leads back to in a moment', async () => {
+  it('does not take an answered authorization request for signed in before it redirects', async () => {
     const page = `<title>Home</title><h1>Welcome home!</h1><p>${'It is good to see you here. '.repeat(10)}</p>
       <script>setTimeout(() => location.assign('/'), 2500);</script>`;
     const reading = await after(
@@ -158,14 +158,14 @@ describe('after the last answer', () => {
     expect([reading.kind, reading.url]).toEqual(['logged_in', 'http://acme.test/']);
   });
 
-  it('lets an application redeem the answer of a provider before it is taken for the inside', async () => {
+  it('waits for the application to redeem an authorization response', async () => {
     const page = `<title>Home</title><header><a href="/logout">Sign out</a></header><h1>Welcome home!</h1>
       <script>setTimeout(() => history.replaceState(null, '', '/'), 1500);</script>`;
     const reading = await after(page, 2, 'http://acme.test/?auth_callback=1&code=abc&state=xyz');
     expect([reading.kind, reading.url]).toEqual(['logged_in', 'http://acme.test/']);
   });
 
-  it('says that a new password is wanted', async () => {
+  it('reports that a new password is required', async () => {
     const page = `<title>Acme</title><h1>Your password has expired</h1><form><input type="password" placeholder="New password">
       <input type="password" placeholder="Confirm new password"><button>Save</button></form>`;
     expect((await after(page)).kind).toBe('password_change');

@@ -72,11 +72,11 @@ async function answered(path: string): Promise<{ settledAt: string; reading: Pag
   }
 }
 
-it('waits for the page that the answer to a form redirects to', async () => {
+it('waits for the page that a form submission redirects to', async () => {
   expect((await answered('/redirects')).settledAt).toBe('/inside');
 });
 
-it('asks for no code again whose check a script is still waiting for', async () => {
+it('does not ask for a code again while a script waits for its verification', async () => {
   const { reading } = await answered('/by-script');
   expect([reading.kind, new URL(reading.url).pathname]).toEqual(['logged_in', '/inside-at-once']);
 });

@@ -56,18 +56,18 @@ async function read(path: string) {
   return { page, reading };
 }
 
-it('takes a page as it is that stands still and waits for no server, whatever it is told of by a stream', async () => {
+it('returns a stable page without pending requests, ignoring event streams', async () => {
   const { page, reading } = await read('/');
   expect(await reading).toMatchObject({ kind: 'other' });
   expect(isNetworkIdle(page)).toBe(true);
 });
 
-it('waits for the answer that a page waits for, however still it stands', async () => {
+it('waits for pending responses although the page is stable', async () => {
   const { reading } = await read('/asks');
   expect(await reading).toMatchObject({ kind: 'form' });
 });
 
-it('gives a page that has a lot to say its time to ask who is there', async () => {
+it('waits while a page with a lot of text queries its session', async () => {
   const limits = { longestMs: FOREVER_MS, timeoutMs: FOREVER_MS };
   expect(await readWhenSettled(await open('/frame'), limits)).toMatchObject({ kind: 'form' });
 });

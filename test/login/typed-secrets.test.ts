@@ -31,7 +31,7 @@ function reading(more: Partial<PageReading>): PageReading {
   };
 }
 
-it('leaves out evidence and forms that quote a typed password, cut short and in small letters too', () => {
+it('removes evidence and forms that quote a typed password, also truncated or in lower case', () => {
   const { evidence, forms } = withoutSecrets(
     reading({
       evidence: 'heading "your pass hunter2-is-wr',
@@ -43,7 +43,7 @@ it('leaves out evidence and forms that quote a typed password, cut short and in 
   expect(forms).toEqual(['identifier user']);
 });
 
-it('leaves nothing of a typed password or code in what a site repeats', () => {
+it('redacts typed passwords and codes that a site repeats', () => {
   const password = 'q"u & ä';
   const seen = withoutSecrets(
     reading({
@@ -62,12 +62,12 @@ it('leaves nothing of a typed password or code in what a site repeats', () => {
   });
 });
 
-it('leaves words alone that a value is too short to be told from', () => {
+it('does not redact values that are too short', () => {
   const seen = reading({ website_error: 'Wrong PIN 12 of 123' });
   expect(withoutSecrets(seen, secretSpellings(['12']))).toEqual(seen);
 });
 
-it('takes a value that is half a character', () => {
+it('accepts a value with a lone surrogate', () => {
   const odd = 'secret\ud800!';
   expect(withoutSecrets(reading({ title: `no ${odd}` }), secretSpellings([odd])).title).toBe('no •••');
 });

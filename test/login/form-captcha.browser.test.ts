@@ -132,13 +132,13 @@ describe('before a form is sent', () => {
     return await waitForCaptchaAnswer(page, field, beforePress, signal);
   };
 
-  it('one that answers itself is given the moment for it', async () => {
+  it('waits for a captcha that solves itself', async () => {
     await control(site.url, '/test/captcha', { beside: 'itself' });
     expect(await soon(false)).toBe(true);
     expect(await page.locator('[name=g-recaptcha-response]').inputValue()).toMatch(/^answer-/);
   });
 
-  it('one that answers itself out of sight is waited for right before the press', async () => {
+  it('waits for a hidden captcha right before the press', async () => {
     await page.setContent(form(TURNSTILE(0)));
     const [field] = (await readLogin(page)).fields;
     if (field === undefined) throw new Error('no field is read');
@@ -149,7 +149,7 @@ describe('before a form is sent', () => {
     expect(await value()).toBe('by itself');
   });
 
-  it('a box to tick holds it up', async () => {
+  it('is stopped by a checkbox captcha', async () => {
     expect(await soon(true)).toBe(false);
     await page.locator('#tick').click();
     await page.waitForFunction(`document.getElementsByName('g-recaptcha-response')[0].value !== ''`);
@@ -160,7 +160,7 @@ describe('before a form is sent', () => {
     expect(await hasUnansweredCaptcha(page, reading)).toBe(true);
   });
 
-  it('so does one that comes up while the password is typed, and one in a frame with the form', async () => {
+  it('is stopped by a captcha that appears while the password is typed, and by one in a frame with the form', async () => {
     await control(site.url, '/test/captcha', { beside: 'typed' });
     expect(await soon(false)).toBe(true);
     await page.locator('#password').fill('typed');
@@ -169,7 +169,7 @@ describe('before a form is sent', () => {
     expect(await soon(false)).toBe(false);
   });
 
-  it('a solver answers it, and nothing is sent by that', async () => {
+  it('lets a solver solve the captcha without submitting the form', async () => {
     await page.goto(`${site.url}/login/captcha-beside`);
     const on = { target: loginTarget({ domain: new URL(site.url).host }), sessionId: 'brw_1' };
     const captchas = createCaptchaSolver({ url: `${site.url}/captcha-solver`, key: 'right' });
@@ -186,7 +186,7 @@ describe('before a form is sent', () => {
   });
 });
 
-it('a site that has not looked at the password says so', async () => {
+it('reports that a site has not verified the password', async () => {
   await control(site.url, '/test/captcha', { beside: 'later' });
   await page.goto(`${site.url}/login/captcha-beside`);
   expect(await hasUnansweredCaptcha(page, await readLogin(page))).toBe(false);

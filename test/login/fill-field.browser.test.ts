@@ -106,7 +106,7 @@ afterAll(async () => {
   site.close();
 });
 
-it('chooses from a list by its name, also where the name does not begin with what was answered', async () => {
+it('chooses from a list by label, also if the label does not begin with the answer', async () => {
   await page.goto(`${site.origin}/lists`);
   const { fields } = await readWhenSettled(page);
   const answers: Record<string, string> = { user: 'alice', pass: 'secret', domain: 'Sales West', realm: 'o' };
@@ -117,7 +117,7 @@ it('chooses from a list by its name, also where the name does not begin with wha
   expect(sent).toEqual(['alice', 'secret', 's', 'o']);
 });
 
-it('chooses from lists that scripts draw, and fills in what stands under them', async () => {
+it('chooses from scripted lists and fills in fields below them', async () => {
   await page.goto(`${site.origin}/drawn-lists`);
   const { fields } = await readWhenSettled(page);
   expect(fields.map(({ label, hint, required }) => [label, hint, required])).toEqual([
@@ -146,21 +146,21 @@ it('chooses from lists that scripts draw, and fills in what stands under them', 
   await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not contain the answer');
 });
 
-it('replaces what is in a field that is drawn anew under the keys', async () => {
+it('replaces the text of a field that is rendered anew while typing', async () => {
   await page.goto(`${site.origin}/redrawn`);
   const [user] = (await readWhenSettled(page)).fields;
   if (user !== undefined) await fillField(pageInput, user, 'bob');
   expect(await page.inputValue('[name=user]')).toBe('bob');
 });
 
-it('refuses an answer that a list does not offer', async () => {
+it('rejects an answer that a list does not contain', async () => {
   await page.goto(`${site.origin}/lists`);
   const list = (await readWhenSettled(page)).fields.find(({ name }) => name === 'domain');
   if (list === undefined) throw new Error('the list was not read');
   await expect(fillField(pageInput, list, 'Elsewhere')).rejects.toThrow('does not contain the answer');
 });
 
-it('counts a frame without an address to the site that wrote it', async () => {
+it('attributes a frame without a URL to the site that wrote it', async () => {
   await page.goto(`${site.origin}/frames`);
   await readWhenSettled(page);
   const egress = createEgressPolicy(`localhost:${site.port},127.0.0.1:${site.port}`);
@@ -175,7 +175,7 @@ it('counts a frame without an address to the site that wrote it', async () => {
   expect(await mayType('#foreign', '#inner')).toBe(false);
 });
 
-it('fills in a form in a frame that the page wrote itself', async () => {
+it('fills in a form in a frame written by the page', async () => {
   await page.goto(`${site.origin}/frames`);
   const { fields } = await readWhenSettled(page);
   expect(fields.map(({ type, frame }) => `${frame.join()} ${type}`)).toEqual([

@@ -184,7 +184,7 @@ function prove(landing: string, home: keyof typeof HOMES = 'plain', profileName 
 }
 
 // Most of each look is a wait for what the page may still become: they are made side by side.
-it('asks the page that asked for the last login, where the landing page looks the same to everybody', async () => {
+it('reads the page of the last login if the landing page looks the same to everyone', async () => {
   const looks = [check('/', { asks: '/enter' }), check('/'), check('/', { asks: '/form' })];
   expect(await Promise.all(looks)).toEqual(['authenticated', 'inconclusive', 'expired']);
 });
@@ -194,42 +194,42 @@ it('presses a sign-in button that opens the form on the page itself', async () =
   expect(await Promise.all(looks)).toEqual(['expired', 'inconclusive']);
 });
 
-it('presses a sign-in button that opens the form in a window of its own', async () => {
+it('presses a sign-in button that opens the form in a popup', async () => {
   expect(await check('/window')).toBe('expired');
 });
 
-it('asks the login page of a site that keeps strangers from where the login landed; who is kept from both may be anybody', async () => {
+it('reads the login page if the landing page is forbidden; if both are, the check is inconclusive', async () => {
   const looks = [check('/members', { asks: '/form' }), check('/members', { asks: '/members' })];
   expect(await Promise.all(looks)).toEqual(['expired', 'inconclusive']);
 });
 
-it('looks as a stranger does, where the login page shows its form to those who are logged in, too', async () => {
+it('reads the page anonymously if the login page shows its form to signed-in users too', async () => {
   expect(await check('/account', { asks: '/form' })).toBe('authenticated');
 });
 
-it('follows no link of an account area that explains how one signs in', async () => {
+it('does not follow a link in an account area that explains signing in', async () => {
   expect(await check('/console')).toBe('authenticated');
 });
 
-it('believes a window over the inside that says the session is over, and none that warns of it', async () => {
+it('recognizes a dialog that says the session has ended, but not one that warns of it', async () => {
   expect(await Promise.all([check('/stale'), check('/warning')])).toEqual(['expired', 'authenticated']);
 });
 
-it('takes no page for the inside whose form was only slow to come', async () => {
+it('does not take a page with a slow form for signed in', async () => {
   expect(await check('/slow')).toBe('expired');
 });
 
-it('proves a login by what a fresh browser on its profile meets where the login landed', async () => {
+it('verifies a login by reading the landing page in a fresh session on its profile', async () => {
   const looks = [prove('/bureau'), prove('/bureau', 'plain', 'nobody'), prove('/account')];
   expect(await Promise.all(looks)).toEqual(['authenticated', 'expired', 'inconclusive']);
 });
 
-it('takes a form at its own address for a lost login only where the home page asks, too', async () => {
+it('takes a form at its own URL for a lost login only if the home page asks too', async () => {
   const looks = [prove('/form', 'plain'), prove('/form', 'inside'), prove('/form', 'asks')];
   expect(await Promise.all(looks)).toEqual(['inconclusive', 'authenticated', 'expired']);
 });
 
-it('gives an application its time to restore the session', async () => {
+it('waits for an application to restore the session', async () => {
   const looks = [
     prove('/restoring', 'asks'),
     prove('/restoring', 'asks', 'nobody'),
@@ -238,12 +238,12 @@ it('gives an application its time to restore the session', async () => {
   expect(await Promise.all(looks)).toEqual(['authenticated', 'expired', 'authenticated']);
 });
 
-it('does not take a site that is away for a lost login', async () => {
+it('does not take an unavailable site for a lost login', async () => {
   const looks = [prove('/out-of-order'), prove('/bureau', 'plain', 'no profile of this name')];
   expect(await Promise.all(looks)).toEqual(['inconclusive', 'inconclusive']);
 });
 
-it('takes no application for the inside that is still starting', async () => {
+it('does not take an application that is still starting for signed in', async () => {
   expect(await check('/starting')).toBe('expired');
 });
 
@@ -256,7 +256,7 @@ describe('a check without a browser', () => {
       new AbortController().signal,
     );
 
-  it('is learned by a browser, goes as the browser does, and leaves what it says against a session to one', async () => {
+  it('is learned in a browser, sent as the browser would, and never reports an expired session', async () => {
     const first = await checkAt(`${at.plain}/desk`);
     expect(first).toMatchObject({
       outcome: 'authenticated',
@@ -290,7 +290,7 @@ describe('a check without a browser', () => {
     expect(last).toMatchObject({ outcome: 'expired', errorCode: 'session_expired', check: { method: 'browser' } });
   });
 
-  it('is left to the browser where everybody gets the same page', async () => {
+  it('is left to the browser if everyone gets the same page', async () => {
     const found = await checkAt(`${at.inside}/`);
     expect(found).toMatchObject({ outcome: 'authenticated', requestCheck: null });
     const again = await checkAt(`${at.inside}/`, null);

@@ -17,7 +17,7 @@ it.each([
   ['browser_error', 120_000, true],
   ['session_gone', 120_000, true],
   ['service_unavailable', 9 * 60_000, false],
-])('a %s after %i ms is final: %s', async (type, triedMs, isFinal) => {
+])('marks %s after %i ms as final: %s', async (type, triedMs, isFinal) => {
   const failure = await failureOf(ApplicationFailure.retryable('what happened', type), triedMs);
   expect(failure).toMatchObject({ type, message: 'what happened', nonRetryable: isFinal });
 });
@@ -25,19 +25,19 @@ it.each([
 it.each([
   [new BrowserServiceError('session_gone', 'The browser session has ended', false), undefined],
   [new BrowserServiceError('service_unavailable', 'The browser service is at capacity', true, 7), 7000],
-])('an error of the browser service keeps its code, its pause and whether it may pass: %s', async (error, delay) => {
+])('keeps code, retry delay and retryability of a browser service error: %s', async (error, delay) => {
   const failure = await failureOf(error, 0);
   const { code: type, message, retryable } = error;
   expect(failure).toMatchObject({ type, message, nonRetryable: !retryable });
   expect((failure as ApplicationFailure).nextRetryDelay).toBe(delay);
 });
 
-it('a store that does not answer is waited for', async () => {
+it('keeps retrying while the store is unavailable', async () => {
   const failure = await failureOf(new HoldfastError('unavailable', 'The store does not answer'), 9 * 60_000);
   expect(failure).toMatchObject({ type: 'service_unavailable', nonRetryable: false });
 });
 
-it('a foreign error leaves its words behind', async () => {
+it('drops the message of a foreign error', async () => {
   const failure = await failureOf(new TypeError('a page said: secret'), 0);
   expect(failure).toMatchObject({ type: 'internal_error', nonRetryable: false });
   expect((failure as Error).message).not.toContain('secret');

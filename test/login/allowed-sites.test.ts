@@ -66,7 +66,7 @@ describe('where a credential may be typed', () => {
     expect(mayTypeInto(url, RESTRICTED, egress)).toBe(false);
   });
 
-  it('is any https site, and a listed private host by http, when no domains are named', () => {
+  it('is any https site, or a listed private host over http, without allowed domains', () => {
     expect(mayTypeInto('https://elsewhere.test/', OPEN, egress)).toBe(true);
     expect(mayTypeInto('http://localhost:8081/login', OPEN, egress)).toBe(true);
     expect(mayTypeInto('http://intranet.test:9000/login', OPEN, egress)).toBe(true);
@@ -195,24 +195,24 @@ describe('where a stored value may be typed', () => {
   });
 });
 
-describe('an item of an external secret store that names its sites', () => {
+describe('an item of an external secret store that lists its sites', () => {
   const owner = { origin: null, domain: 'shop.example', ssoProvider: null, sites: ['https://bank.example/login'] };
   const sites = { domain: 'shop.example', allowedDomains: ['pay.example'] };
 
-  it('is typed there alone, whatever the connection says', () => {
+  it('is typed only there, whatever the connection allows', () => {
     const open = { ...sites, allowedDomains: [] };
     expect(mayTypeStoredValue('https://login.bank.example/', owner, open, egress)).toBe(true);
     expect(mayTypeStoredValue('https://shop.example/login', owner, open, egress)).toBe(false);
     expect(mayTypeStoredValue('https://pay.example/', owner, sites, egress)).toBe(false);
   });
 
-  it('is typed at its provider too, and not at the site that offers it', () => {
+  it('is typed at its provider too, but not on the site that offers the provider', () => {
     const google = { ...owner, ssoProvider: 'google', sites: ['https://shop.example/'] };
     expect(mayTypeStoredValue('https://accounts.google.com/', google, sites, egress)).toBe(true);
     expect(mayTypeStoredValue('https://shop.example/login', google, sites, egress)).toBe(false);
   });
 
-  it("is typed at the host that it names at a provider, and at no other customer's", () => {
+  it("is typed at the tenant host that it lists, and at no other tenant's", () => {
     const okta = { ...owner, ssoProvider: 'okta', sites: ['https://acme.okta.com/'] };
     expect(mayTypeStoredValue('https://acme.okta.com/login', okta, sites, egress)).toBe(true);
     expect(mayTypeStoredValue('https://evil.okta.com/login', okta, sites, egress)).toBe(false);
@@ -221,14 +221,14 @@ describe('an item of an external secret store that names its sites', () => {
     );
   });
 
-  it('belongs to the site of its connection where it names nothing but apps', () => {
+  it('belongs to the site of its connection if it lists only apps', () => {
     const bare = { ...owner, sites: [] };
     expect(mayTypeStoredValue('https://shop.example/login', bare, sites, egress)).toBe(true);
     expect(mayTypeStoredValue('https://bank.example/', bare, sites, egress)).toBe(false);
   });
 });
 
-describe('where a passkey may be', () => {
+describe('where a passkey may be used', () => {
   const sites = { domain: 'app.shop.example:8443', allowedDomains: ['pay.example'] };
   it.each(['app.shop.example', 'shop.example', 'id.app.shop.example', 'pay.example', 'google.com', 'github.com'])(
     'one of %s',
@@ -244,7 +244,7 @@ describe('where a passkey may be', () => {
   );
 });
 
-describe('where a person who acts on a page may be led', () => {
+describe('where a page that a person acts on may navigate', () => {
   it.each(['https://shop.example/a', 'https://id.shop.example/', 'https://pay.example/', 'https://github.com/x'])(
     'to %s',
     (url) => {

@@ -7,11 +7,11 @@ it.each([
   [`https://site.example/?x=${'a'.repeat(33)}&y=1`, 'https://site.example/?y=1'],
   ['https://site.example/?PHPSESSID=1&lang=de', 'https://site.example/?lang=de'],
   ['no address', 'about:blank'],
-])('%s is shown as %s', (address, shown) => {
+])('sanitizes %s to %s', (address, shown) => {
   expect(sanitizeUrl(address)).toBe(shown);
 });
 
-it('what was typed is shown in no query, whatever the name', () => {
+it('removes query values that contain typed text, whatever their name', () => {
   const address = 'https://site.example/in?user=ann&pwd=hunter22';
   expect(sanitizeUrl(address, new Set(['hunter22']))).toBe('https://site.example/in?user=ann');
 });

@@ -19,7 +19,7 @@ async function profileWith(name: string, state: ProfileState) {
   return { save, read: async () => (await profiles.load(SCOPE.projectId, { id }))?.state };
 }
 
-it('takes back what a login has saved, and nothing of what others have saved since', async () => {
+it('reverts what a login has saved and keeps what others have saved since', async () => {
   const before = stateOf(cookie('session', 'old'), cookie('theme', 'dark'));
   const { save, read } = await profileWith('undone', before);
   const saved = stateOf(cookie('session', 'new'), cookie('extra', '1'));
@@ -31,7 +31,7 @@ it('takes back what a login has saved, and nothing of what others have saved sin
   expect(await read()).toEqual(stateOf(cookie('session', 'old'), cookie('other site', '2'), cookie('theme', 'dark')));
 });
 
-it('leaves a profile alone to which another session saved at the same moment, or nobody', async () => {
+it('reverts nothing if another session saved concurrently or nothing was saved', async () => {
   const { store } = stores();
   const { save, read } = await profileWith('crowded', stateOf());
   const target = { ...SCOPE, profileName: 'crowded' };

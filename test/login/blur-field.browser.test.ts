@@ -26,7 +26,7 @@ it.beforeAll(async ({ service }) => {
 });
 afterAll(() => on.close());
 
-it.each(['/at-blur', '/at-return'])('gets to the password behind a field without a button: %s', async (path) => {
+it.each(['/at-blur', '/at-return'])('reaches the password after a field without a button: %s', async (path) => {
   const outcome = await on.logIn(path);
   const { fields, website_error: error } =
     typeof outcome === 'string' ? { fields: [], website_error: outcome } : outcome.reading;
