@@ -159,10 +159,7 @@ async function readAccount(
   };
 }
 
-/**
- * Whether the same page showed a different account before. The email address decides, or the name if either has no address.
- * Pure.
- */
+/** Whether the same page showed another account before, by email address or else by name. Pure. */
 export function isDifferentAccount(before: KnownAccount | null | undefined, now: KnownAccount | null): boolean {
   if (before === null || before === undefined || now === null || before.page !== now.page) return false;
   if (before.email !== undefined && now.email !== undefined) return before.email !== now.email;

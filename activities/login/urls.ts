@@ -26,10 +26,7 @@ export function stripQuery(address: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/**
- * Whether a URL is an authorization request (RFC 6749, section 4.1.1; SAML redirect binding). Such a page is never a signed-in
- * landing page: once answered, it redirects back to the client.
- */
+/** Whether a URL is an authorization request (RFC 6749, section 4.1.1; SAML), which redirects back once answered. */
 export function isAuthorizationRequest(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { searchParams: query } = new URL(address);

@@ -103,10 +103,7 @@ function errorOf(body: unknown): string {
   return /^[A-Z][A-Z0-9_]{2,79}$/.test(code) ? code : REFUSED;
 }
 
-/**
- * Posts a request and parses the response; undefined if that is not JSON, null if there is none and a retry may succeed. Redirects
- * are not followed: key and token are exchanged with the configured URL only.
- */
+/** Posts JSON without following redirects, which could leak key and token. Null without a response; undefined if it is not JSON. */
 async function post(url: string, params: object, timeoutMs: number, canceled: AbortSignal): Promise<unknown> {
   const signal = AbortSignal.any([canceled, AbortSignal.timeout(timeoutMs)]);
   try {

@@ -58,10 +58,7 @@ export function createQuickCheck(
   };
 }
 
-/**
- * Creates the activity that watches a signed-in session, with one check per attempt. The time an attempt was scheduled for (server
- * time) determines the number of its check, and so its revision and event id.
- */
+/** Creates the activity that watches a session. Each attempt is one check, numbered by the server time it was scheduled for. */
 export function createSessionWatch(deps: WatchDeps): QuickCheckActivities['watchSession'] {
   const check = guard(({ input, dueMs }: { input: WatchInput; dueMs: number }) => runWatchedCheck(deps, input, dueMs));
   return async (input) => {

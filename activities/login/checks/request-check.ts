@@ -30,10 +30,7 @@ export function canLearnRequestCheck(target: LoginTarget): boolean {
   return !needsBrowser(target) && target.requestCheck !== null;
 }
 
-/**
- * Sends the learned request with the profile's cookies and saves the cookies that the response renews. Returns how the response
- * shows that the profile is logged in, or null if a browser has to check.
- */
+/** Sends the learned request with the profile's cookies and saves those it renews. Null if a browser has to check. */
 export async function checkByRequest(deps: RequestDeps, target: LoginTarget): Promise<CheckMethod | null> {
   const known = target.requestCheck ?? null;
   if (known === null || needsBrowser(target)) return null;
@@ -115,10 +112,7 @@ const DECODERS = new Map([
 /** Sends one GET without following redirects. Rejects if there is no response in time. */
 type SiteRequest = (url: string, headers: Record<string, string>) => Promise<SiteResponse & { setCookies: string[] }>;
 
-/**
- * Runs `work` with requests that take the same route as the target's browser sessions: subject to the egress rules, and through
- * the target's proxy if it has one. Rejects if the proxy does not exist.
- */
+/** Sends requests as the target's browser sessions do: by its proxy and within the egress rules. Rejects if the proxy does not exist. */
 async function withSiteRequest<Result>(
   { egress, store }: Pick<LoginDeps, 'egress' | 'store'>,
   { projectId, browser }: Pick<LoginTarget, 'projectId' | 'browser'>,

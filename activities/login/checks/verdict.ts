@@ -44,10 +44,7 @@ export async function readAt(page: Page, url: string): Promise<PageReading> {
   return await readLogin(page);
 }
 
-/**
- * Reads the page at a URL with a profile's session. A page that asks for a login is read again for a while: applications show
- * their signed-out page until they have restored the session.
- */
+/** Reads a page with a profile's session, again for a while if it asks for a login: applications restore sessions late. */
 export async function readRestored(page: Page, url: string): Promise<PageReading> {
   const end = Date.now() + RESTORE_TIMEOUT_MS;
   await goTo(page, url);

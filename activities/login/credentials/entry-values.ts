@@ -22,10 +22,7 @@ export interface OpenedValue {
   pending: Omit<TypedValue, 'origin'> | null;
 }
 
-/**
- * Opens the values of an answer, in the order of its entries. Fails with `submission_gone` if one no longer exists, and with
- * `element_not_found` if the page no longer shows the secret of a new authenticator.
- */
+/** Opens the values of an answer. Fails with `submission_gone`, or `element_not_found` if a new authenticator's secret is gone. */
 export async function openValues(
   deps: LoginDeps,
   input: EnterInput,
@@ -85,10 +82,7 @@ export function isSecret({ entry }: OpenedValue): boolean {
 /** A code with less time left than this may arrive too late, so the next one is awaited. */
 const MIN_REMAINING_MS = 4000;
 
-/**
- * The current code of a credential's TOTP secret (RFC 6238), at most once per period: sites reject a used code. Waits for the
- * next period if necessary.
- */
+/** The current code of a TOTP secret (RFC 6238), at most once per period: sites reject used codes. May wait for the next one. */
 async function claimTotpCode(
   store: Pick<Store, 'totpUses'>,
   credentialId: string,

@@ -202,10 +202,7 @@ async function readPasskeys(authenticator: Authenticator | null): Promise<Passke
   );
 }
 
-/**
- * Replaces the sign count of a passkey that cannot be updated where it is stored with the clock's seconds, so that the count grows
- * from login to login on any worker.
- */
+/** Counts by the clock if a passkey cannot be updated where it is stored, so that its count grows on any worker. */
 function withClockCount(passkey: Passkey, nowMs: number): Passkey {
   const { sign_count: count } = passkey;
   return count === 0 ? passkey : { ...passkey, sign_count: Math.max(count, Math.floor(nowMs / 1000)) };

@@ -55,28 +55,23 @@ export async function enterAnswer(
       ? await guardEntry(deps, page, values, [...spellings, ...requestSpellings(secrets)], target)
       : null;
   try {
-    return await enterGuarded(deps, passkeys, input, { page, pageInput, values, pageGuard }, signal);
+    return await enterGuarded(deps, passkeys, input, values, pageInput, pageGuard, signal);
   } finally {
     await pageGuard?.stop();
   }
-}
-
-/** State of one entry. `pageGuard`: null if nothing secret is typed. */
-interface Entering {
-  page: Page;
-  pageInput: PageInput;
-  values: OpenedValue[];
-  pageGuard: PageGuard | null;
 }
 
 async function enterGuarded(
   deps: LoginDeps,
   passkeys: Passkeys,
   input: EnterInput,
-  { page, pageInput, values, pageGuard }: Entering,
+  values: readonly OpenedValue[],
+  pageInput: PageInput,
+  pageGuard: PageGuard | null,
   signal: AbortSignal,
 ): Promise<EnterOutcome> {
   const { target, flowId, entryId, answer } = input;
+  const { page } = pageInput;
   const { typingLedger, submissions } = deps.store;
   const [first] = answer.entries;
   const startUrl = page.url();
@@ -209,10 +204,7 @@ function captchaUnanswered(): Error {
   return failure('captcha_unanswered', 'a captcha in the form has not been solved; nothing was submitted', true);
 }
 
-/**
- * Withdraws an entry that cannot be submitted because a captcha came up or its answer expired. Passwords are cleared, so that
- * whoever solves the captcha cannot submit them by a press that the ledger does not count.
- */
+/** Withdraws an entry stopped by a captcha. Clears passwords, which solving the captcha could submit without a ledger entry. */
 async function withdrawEntry(
   deps: LoginDeps,
   pageInput: PageInput,
@@ -230,10 +222,7 @@ function entryAbandoned(): Error {
   return failure('entry_uncertain', 'this entry was abandoned; its outcome is read from the page', true);
 }
 
-/**
- * Throws if a field is on a site that must not be typed into, or not with this value. Returns the origin of the document that
- * currently holds the field, as the browser reports it.
- */
+/** Throws if a value must not be typed into a frame's current document. Returns the origin of that document. */
 function assertAllowedSite(
   deps: LoginDeps,
   page: Page,

@@ -94,10 +94,7 @@ async function tryFill(input: PageInput, field: ReadField, value: string, check:
   }
 }
 
-/**
- * Replaces the `length` characters of the focused element. False if the page has rendered another element in its place, which still
- * holds the old text.
- */
+/** Replaces the text of the focused element. False if the page has rendered another element, which still holds the old text. */
 async function replaceText(
   { service, computer }: PageInput,
   element: ElementHandle<Element>,
@@ -116,20 +113,14 @@ async function replaceText(
 /** Types of inputs in which sites show a revealed password. */
 const REVEALED_PASSWORD_TYPES: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
 
-/**
- * Whether a control is a password input, or the one that was read while it reveals its password. A different control under the
- * same selector (a comment, a search) is neither.
- */
+/** Whether a control is a password input, or the one that was read with its password revealed; no other control by that selector is. */
 function acceptsPassword({ tag, type, name }: ReturnType<typeof describeControl>, field: ReadField): boolean {
   if (tag !== 'input') return false;
   if (type === 'password') return true;
   return REVEALED_PASSWORD_TYPES.has(type) && (name === '' || field.name === name || field.name.startsWith(`${name}_`));
 }
 
-/**
- * Types while the keys of every document on the path are locked to the next frame element, and those of the innermost document to
- * `target`. False if a key was headed elsewhere.
- */
+/** Types with the keys of each document locked to the next frame element, the innermost to `target`. False if a key strayed. */
 async function withLockedKeys(
   frameElements: ElementHandle<Element>[],
   element: ElementHandle<Element>,
@@ -196,10 +187,7 @@ async function chooseOption(
   await (kind === 'native' ? chooseByTyping(input, list, value) : chooseByClick(input, frame, list, value));
 }
 
-/**
- * Chooses by typing the option's label, as a person does: a click would open a native popup outside the page. If typing does not
- * select it (labels may begin with a picture or number), the option is set directly.
- */
+/** Types the option's label, because a click opens a native popup outside the page; sets it directly if that does not select it. */
 async function chooseByTyping(input: PageInput, list: Locator, value: string): Promise<void> {
   await list.focus({ timeout: FIND_TIMEOUT_MS });
   if (await list.evaluate(hasFocus)) await typeText(input.service, input.computer, { text: value });

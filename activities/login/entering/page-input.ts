@@ -161,10 +161,7 @@ async function clickPointWhenReady(locator: Locator): Promise<Point | null> {
 /** How long a page may take to react to the Return key, in milliseconds. */
 const RETURN_TIMEOUT_MS = 500;
 
-/**
- * Moves the focus out of the only field of a form without a button if the Return key had no effect: some pages ask for the password
- * on blur. Does nothing if the form was submitted.
- */
+/** Blurs the only field of a form without a button if the Return key had no effect: some pages ask for the password on blur. */
 export async function blurLoneField(input: PageInput, entries: Answer['entries']): Promise<void> {
   const [only, ...others] = entries;
   if (only === undefined || others.length > 0 || only.field.type !== 'identifier') return;

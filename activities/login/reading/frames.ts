@@ -79,10 +79,7 @@ const DECODE_TIMEOUT_MS = 300;
 /** White margin added around a picture, in pixels: the decoder needs a quiet zone. */
 const MARGIN = 24;
 
-/**
- * Adds the `otpauth:` URLs in QR codes to a page that sets up an authenticator without showing its key as text. They contain the
- * key, and like the texts of such a page they never leave the worker's memory.
- */
+/** Adds the `otpauth:` URLs in QR codes if a new authenticator's key is not shown as text. They never leave the worker's memory. */
 export async function withQrCodes(page: Page, frames: SeenFrame[]): Promise<SeenFrame[]> {
   const [top, ...others] = frames;
   if (top === undefined || !hidesEnrolment(frames)) return frames;

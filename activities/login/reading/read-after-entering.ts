@@ -168,10 +168,7 @@ function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
-/**
- * If a code is asked for in the form that was just filled in, marks the fields that still hold what was typed: typing into them
- * again would remove the code field.
- */
+/** If a form has gained a code field, marks the fields that are still filled in: typing into them would remove it. */
 export async function markFilledFields(
   deps: Pick<LoginDeps, 'pages'>,
   { target, sessionId, answer }: Pick<EnterInput, 'target' | 'sessionId' | 'answer'>,

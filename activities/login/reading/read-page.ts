@@ -52,10 +52,7 @@ export async function readPage(page: Page): Promise<PageReading> {
   return understand(page.url(), await collectFrames(page));
 }
 
-/**
- * Reads a page once it has settled. If it shows no login, waits within `patienceMs` for a change of the document (a form that a
- * script renders late) or a navigation.
- */
+/** Reads a page once it has settled. If it shows no login, waits within `patienceMs` for a change or navigation. */
 export async function readWhenSettled(page: Page, options: ReadOptions = {}): Promise<PageReading> {
   return (await readWithReasons(page, options)).reading;
 }

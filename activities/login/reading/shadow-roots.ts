@@ -91,18 +91,12 @@ async function showIn(session: CDPSession, contexts: readonly number[], { host, 
   }
 }
 
-/**
- * Init script. Uses a proxy rather than a function because a proxy still prints as native code. A string, because a serialized
- * function would contain what the loader adds to functions.
- */
+/** Init script. A proxy, because it still prints as native code; a string, because loaders add to serialized functions. */
 const OPEN_ROOTS_SCRIPT = `Element.prototype.attachShadow = new Proxy(Element.prototype.attachShadow, {
   apply: (attach, host, [init, ...rest]) => Reflect.apply(attach, host, [init && { ...init, mode: 'open' }, ...rest]),
 });`;
 
-/**
- * Makes all documents that the context opens from now on attach shadow roots in open mode, because elements in closed roots cannot
- * be read or filled in. Init scripts are not subject to content security policies.
- */
+/** Makes all future documents of a context attach shadow roots in open mode: elements in closed roots cannot be read. */
 export async function forceOpenShadowRoots(context: BrowserContext): Promise<void> {
   await context.addInitScript({ content: OPEN_ROOTS_SCRIPT });
 }

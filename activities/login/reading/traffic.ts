@@ -70,10 +70,7 @@ const SETTLE_TIMEOUT_MS = 30_000;
 const SUBMITTING_TYPES = new Set(['document', 'xhr', 'fetch']);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Performs an action and waits until the requests that it started have ended. Returns after a moment if it started none, as when a
- * script shows the next step.
- */
+/** Performs an action and waits until its requests have ended; only a moment if it starts none, as when a script shows the next step. */
 export async function waitForRequestsToSettle(
   page: Page,
   press: () => Promise<void>,

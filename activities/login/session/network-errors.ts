@@ -32,10 +32,7 @@ export async function failOnProxyError(
     throw failure(`proxy_${fault}`, "the connection's proxy failed", true);
 }
 
-/**
- * Runs `work`, which navigates a page. Fails with `address_refused` if the page's last navigation was to an address that the egress
- * rules refuse: it then shows the egress proxy's response, not the site's.
- */
+/** Navigates a page by `work`. Fails with `address_refused` if the egress proxy refused the page's last URL. */
 export async function failOnRefusedAddress<Reading extends Pick<PageReading, 'kind'>>(
   page: Page,
   egress: EgressPolicy,

@@ -67,10 +67,7 @@ export function hasTelemetry({ telemetry }: Session): boolean {
 /** A desktop size at which sites show the whole login form. */
 const VIEWPORT = { width: 1280, height: 800 };
 
-/**
- * Parameters of a session of a login or check: on the connection's profile, which is not saved unless requested later. A recorded
- * session is headful, because the recorder captures a display.
- */
+/** Parameters of a session on the connection's profile, not saved by default. Headful if recorded: recorders capture a display. */
 export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: number): Partial<BrowserCreate> {
   const telemetry = target.browser?.telemetry;
   return {
