@@ -1,7 +1,6 @@
 import { MAX_LOG, MAX_LOG_LINES } from '../../contract/apps.ts';
 import type { AppEventQueries, AppSubject } from '../../store/queries/app-events.ts';
 
-/** How long lines are buffered before they are written, in milliseconds. */
 const FLUSH_DELAY_MS = 200;
 
 /** Writes a program's output in order. */

@@ -32,7 +32,6 @@ export interface ExportDelivery {
   put(target: ExportTarget, object: ExportObject, signal?: AbortSignal): Promise<void>;
 }
 
-/** In milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Attempts per request. After that the workflow backs off, which is visible to users. */

@@ -31,7 +31,6 @@ export interface ExportObject {
   body: Buffer;
 }
 
-/** An object, and the log position after it. */
 interface NextObject extends ExportObject {
   to: AuditPosition;
 }

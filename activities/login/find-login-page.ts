@@ -91,7 +91,6 @@ function isPassedOver({ forms: [first] = [] }: PageReading, chosen: FormChoice |
   return first !== undefined && first !== chosen?.taken && chosen?.passedOver.includes(first) === true;
 }
 
-/** How many sign-in links of one page are tried. */
 const MAX_LINKS = 4;
 
 /** Follows the other sign-in links of some pages to the first login that has not been rejected. */

@@ -84,7 +84,6 @@ async function savePasskeysExternally(
   await externalCredentials.addPasskeys(target, facts.id, passkeys);
 }
 
-/** Merges pending values into the attached credential, or creates one for the connection. */
 async function saveCredential(
   { store }: Pick<LoginDeps, 'store'>,
   { target, keptId, provider = null, keepsAuthenticator = true }: FinishInput,
@@ -103,7 +102,6 @@ async function saveCredential(
   return { name };
 }
 
-/** How long a person is kept waiting for the verification, in milliseconds. */
 const VERIFY_TIMEOUT_MS = 30_000;
 
 /**

@@ -78,9 +78,8 @@ function reachOf(state: TypingState | null): EntryReach {
     case 'typed':
       return 'keys';
     case 'pressed':
-      return 'press';
+    // An earlier attempt of this activity has closed the entry; how far it got is no longer known.
     case 'observed':
-      // An earlier attempt of this activity has closed the entry; how far it got is no longer known.
       return 'press';
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cookiesFor } from '../../activities/login/checks/request-cookies.ts';
-import { judge, learnRule, type SiteResponse } from '../../activities/login/checks/request-rule.ts';
+import { applyRule, learnRule, type SiteResponse } from '../../activities/login/checks/request-rule.ts';
 import type { ProfileCookie } from '../../store/profile-state/state.ts';
 
 function answer(body: string, more: Partial<SiteResponse> = {}): SiteResponse {
@@ -20,15 +20,15 @@ describe('a rule that distinguishes a session', () => {
     expect(rule).toMatchObject({ signedOut: { status: 303, location: 'a.example/login', marks: [] } });
     expect(rule.signedIn.marks).toHaveLength(2);
     expect(JSON.stringify(rule)).not.toContain('logout');
-    expect(judge(rule, inside('z'))).toEqual({ verdict: 'authenticated', decidedBy: 'content' });
-    expect(judge(rule, toLogin)).toEqual({ verdict: 'expired', decidedBy: 'redirect' });
+    expect(applyRule(rule, inside('z'))).toEqual({ verdict: 'authenticated', decidedBy: 'content' });
+    expect(applyRule(rule, toLogin)).toEqual({ verdict: 'expired', decidedBy: 'redirect' });
   });
 
   it('uses markup if both are pages', () => {
     const rule = learnRule([inside('x'), inside('y')], [outside, outside]);
     if (rule === null) throw new Error('nothing was learned');
-    expect(judge(rule, inside('z')).verdict).toBe('authenticated');
-    expect(judge(rule, outside).verdict).toBe('expired');
+    expect(applyRule(rule, inside('z')).verdict).toBe('authenticated');
+    expect(applyRule(rule, outside).verdict).toBe('expired');
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('a rule that distinguishes a session', () => {
     for (const out of [toLogin, outside]) {
       const rule = learnRule([inside('x'), inside('y')], [out, out]);
       if (rule === null) throw new Error('nothing was learned');
-      expect(judge(rule, met)).toEqual(
+      expect(applyRule(rule, met)).toEqual(
         // A redirect has no marks to be met.
         out === toLogin && met.body.includes('/logout')
           ? { verdict: 'authenticated', decidedBy: 'content' }

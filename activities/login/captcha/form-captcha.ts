@@ -7,7 +7,6 @@ import { isSameSite } from '../../../contract/site-hosts.ts';
 import { authorUrl } from '../allowed-sites.ts';
 import { resolveFrame, type ElementPath } from '../entering/page-input.ts';
 
-/** How long one document may take to respond, in milliseconds. */
 const DOCUMENT_TIMEOUT_MS = 3_000;
 /** How long a visible captcha may take to solve itself, as those that only inspect the browser do, in milliseconds. */
 const VISIBLE_TIMEOUT_MS = 5_000;

@@ -5,7 +5,6 @@ import { inTime } from '../../../contract/in-time.ts';
 import { authorUrl, mayNavigateTo } from '../allowed-sites.ts';
 import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
 
-/** How long one document may take to respond, in milliseconds. */
 const DOCUMENT_TIMEOUT_MS = 3_000;
 
 /** A widget, and the frame whose document contains it. */

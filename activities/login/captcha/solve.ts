@@ -77,7 +77,6 @@ export async function takeSolution(
   return { state: 'answered', reading: await readOnceAccepted(deps, target, sessionId, signal) };
 }
 
-/** Reads the page once the captcha is gone, or after a timeout. */
 async function readOnceAccepted(
   { pages, model }: SolveDeps,
   target: LoginTarget,

@@ -7,7 +7,7 @@ import { readState, type ProfileState } from '../../../store/profile-state/state
 import type { LoginDeps } from '../deps.ts';
 import { stripQuery } from '../urls.ts';
 import { cookiesFor } from './request-cookies.ts';
-import { judge, learnRule, type SiteResponse } from './request-rule.ts';
+import { applyRule, learnRule, type SiteResponse } from './request-rule.ts';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ProxyAgent, request, type Dispatcher } from 'undici';
@@ -37,7 +37,7 @@ export async function checkByRequest(deps: RequestDeps, target: LoginTarget): Pr
   try {
     const answer = await withSiteRequest(deps, target, (ask) => requestWithCookies(deps, target, ask, known));
     if (answer === null) return null;
-    const found = judge(known, answer);
+    const found = applyRule(known, answer);
     if (found.verdict !== 'authenticated') return null;
     return { method: 'request', status: answer.status, address: stripQuery(known.url), decided_by: found.decidedBy };
   } catch {
@@ -102,7 +102,6 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 /** How much of a body is read, in characters: what identifies a page comes early. */
 const MAX_BODY = 512 * 1024;
 
-/** Accepted content encodings. */
 const DECODERS = new Map([
   ['gzip', createGunzip],
   ['deflate', createInflate],

@@ -37,13 +37,13 @@ export function learnRule(
   // Without marks of its own, the signed-in page could be any page with that status.
   if (signedIn[0].status < 300 && rule.signedIn.marks.length === 0) return null;
   const holds =
-    signedIn.every((answer) => judge(rule, answer).verdict === 'authenticated') &&
-    signedOut.every((answer) => judge(rule, answer).verdict === 'expired');
+    signedIn.every((answer) => applyRule(rule, answer).verdict === 'authenticated') &&
+    signedOut.every((answer) => applyRule(rule, answer).verdict === 'expired');
   return holds ? rule : null;
 }
 
 /** Applies a rule to a response. `unsure` unless it matches exactly one side. Pure. */
-export function judge(rule: Pick<RequestCheck, 'signedIn' | 'signedOut'>, answer: SiteResponse): RequestVerdict {
+export function applyRule(rule: Pick<RequestCheck, 'signedIn' | 'signedOut'>, answer: SiteResponse): RequestVerdict {
   const marks = new Set(tokensOf(answer.body).map(fingerprint));
   const isIn = matches(rule.signedIn, rule.signedOut, answer, marks);
   const isOut = matches(rule.signedOut, rule.signedIn, answer, marks);

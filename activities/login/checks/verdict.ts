@@ -11,7 +11,6 @@ import { anonymousSessionBody } from '../session/open-session.ts';
 /** Lifetime of an anonymous session if a lost worker does not delete it. */
 const SESSION_SECONDS = 180;
 
-/** How long an application may take to restore a session, in milliseconds. */
 const RESTORE_TIMEOUT_MS = 4_000;
 const POLL_INTERVAL_MS = 500;
 

@@ -110,7 +110,6 @@ async function replaceText(
   return true;
 }
 
-/** Types of inputs in which sites show a revealed password. */
 const REVEALED_PASSWORD_TYPES: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
 
 /** Whether a control is a password input, or the one that was read with its password revealed; no other control by that selector is. */
@@ -153,7 +152,6 @@ export async function bringToFront(page: Page): Promise<void> {
   await page.bringToFront().catch(() => undefined);
 }
 
-/** Focuses a field and returns how many characters it holds. */
 async function focusByClick(input: PageInput, element: ElementHandle<Element>): Promise<number> {
   const point = await pointOf(element.boundingBox(), element.evaluate(findClickPoint));
   if (point !== null) await clickMouse(input.service, input.computer, point);
@@ -172,10 +170,8 @@ async function focusedLength(element: ElementHandle<Element>): Promise<number | 
   return focused ? length : null;
 }
 
-/** How long a scripted list may take to open or close, in milliseconds. */
 const LIST_TIMEOUT_MS = 2000;
 
-/** Chooses the option with this label or value from a list: a native one, or one that a script renders. */
 async function chooseOption(
   input: PageInput,
   frame: Frame,
@@ -199,7 +195,6 @@ async function chooseByTyping(input: PageInput, list: Locator, value: string): P
   });
 }
 
-/** Opens a scripted list and clicks its option. */
 async function chooseByClick(input: PageInput, frame: Frame, list: Locator, value: string): Promise<void> {
   const option = frame.getByRole('option', { name: value.trim(), exact: true }).first();
   if (!(await option.isVisible())) await clickLocator(input, list);

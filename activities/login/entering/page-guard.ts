@@ -23,7 +23,6 @@ export interface PageGuard {
   stop(): Promise<void>;
 }
 
-/** What to guard. */
 interface GuardOptions {
   /** Frames whose documents, and those of their ancestors, must not navigate until {@link PageGuard.allowNavigation}. */
   frames: readonly Frame[];

@@ -47,7 +47,6 @@ export async function resolveFramePath(
   return { frame, frameElements };
 }
 
-/** The first element that matches a selector, once it is attached. */
 async function locateAttached(frame: Frame, selector: string): Promise<Locator> {
   const locator = frame.locator(selector).first();
   await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {

@@ -33,7 +33,6 @@ async function seeFrame(frame: Frame, path: readonly string[], budget: { left: n
   return [{ path, facts }, ...below.flat()];
 }
 
-/** Finds the frame of each visible frame element. */
 async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]): Promise<[Frame, ChildFrameFacts][]> {
   const large = elements.filter(({ box }) => box.width >= MIN_FRAME_SIZE && box.height >= MIN_FRAME_SIZE / 2);
   const found = await Promise.all(
@@ -85,8 +84,8 @@ export async function withQrCodes(page: Page, frames: SeenFrame[]): Promise<Seen
   if (top === undefined || !hidesEnrolment(frames)) return frames;
   const found = new Set<string>();
   for (const element of await picturesOf(page)) {
-    const said = await readCode(element);
-    if (/^otpauth:\/\/totp\//i.test(said)) found.add(said);
+    const text = await readCode(element);
+    if (/^otpauth:\/\/totp\//i.test(text)) found.add(text);
   }
   return [{ ...top, qrCodes: [...found] }, ...others];
 }
@@ -113,7 +112,6 @@ async function readCode(element: ElementHandle): Promise<string> {
   }
 }
 
-/** Number of pixels of a PNG, from its header. */
 function sizeOf(png: Buffer): number {
   return png.readUInt32BE(16) * png.readUInt32BE(20);
 }

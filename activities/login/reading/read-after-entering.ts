@@ -36,7 +36,6 @@ const REDIRECT_TIMEOUT_MS = 20_000;
 const REDEEM_TIMEOUT_MS = 5_000;
 /** How long a provider's popup that asks for nothing more may stay open, in milliseconds. */
 const POPUP_CLOSE_TIMEOUT_MS = 3_000;
-/** How many windows in a row may close while they are read. */
 const MAX_CLOSED_WINDOWS = 3;
 
 /** The page that an answer was entered on, as it was before the press. */

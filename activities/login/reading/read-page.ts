@@ -120,7 +120,7 @@ function isConclusive(reading: PageReading, frames: readonly SeenFrame[]): boole
   const busy = frames.some(({ facts }) => facts.busy);
   switch (reading.kind) {
     case 'other':
-      return !busy && leadsOn(reading);
+      return !busy && linksElsewhere(reading);
     case 'unavailable': {
       const top = frames[0]?.facts;
       if (showsOnlyLoading(frames)) return false;
@@ -142,7 +142,7 @@ function isConclusive(reading: PageReading, frames: readonly SeenFrame[]): boole
 }
 
 /** Whether the sign-in link leads to another page. A link to the page itself precedes a form that is still to appear. */
-function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
+function linksElsewhere({ url, sign_in_link: link }: PageReading): boolean {
   if (!link) return false;
   return link.href === null || new URL(link.href).pathname !== new URL(url).pathname;
 }

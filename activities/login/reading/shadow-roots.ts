@@ -45,7 +45,7 @@ export async function exposeDeclaredRoots(page: Page): Promise<number> {
     session.on('Runtime.executionContextCreated', note);
     // Reports all existing contexts before it resolves.
     await session.send('Runtime.enable');
-    for (const pair of closed) await showIn(session, contexts, pair);
+    for (const pair of closed) await exposeIn(session, contexts, pair);
     return closed.length;
   } catch {
     return 0;
@@ -73,7 +73,7 @@ function closedRootsIn(node: DescribedNode): HostAndRoot[] {
 }
 
 /** Every execution context (the page's and Playwright's) has its own wrapper objects, so the root is exposed in each. */
-async function showIn(session: CDPSession, contexts: readonly number[], { host, root }: HostAndRoot): Promise<void> {
+async function exposeIn(session: CDPSession, contexts: readonly number[], { host, root }: HostAndRoot): Promise<void> {
   for (const executionContextId of contexts) {
     const objectOf = async (backendNodeId: number): Promise<string | undefined> =>
       (await session.send('DOM.resolveNode', { backendNodeId, executionContextId })).object.objectId;

@@ -105,7 +105,7 @@ export async function waitForRequestsToSettle(
   };
   const onOpened = (opened: Page): void => {
     opened.once('close', () => {
-      for (const request of pending) if (isOfClosed(request)) onEnd(request);
+      for (const request of pending) if (isFromClosedPage(request)) onEnd(request);
     });
   };
   const context = page.context();
@@ -148,7 +148,7 @@ export async function waitForRequestsToSettle(
 }
 
 /** Whether a request belongs to a window that is closed or was never opened. */
-function isOfClosed(request: Request): boolean {
+function isFromClosedPage(request: Request): boolean {
   try {
     return request.frame().page().isClosed();
   } catch {

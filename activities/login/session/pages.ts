@@ -7,7 +7,6 @@ import { trackRequests } from '../reading/traffic.ts';
 import { forceOpenShadowRoots } from '../reading/shadow-roots.ts';
 import { isForeignWindow, openWindow } from './windows.ts';
 
-/** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /** Without this, Playwright creates a folder per connection and leaves it behind if the browser closes first. */

@@ -5,7 +5,6 @@ import { isAuthorizationRequest } from '../urls.ts';
 import { navigatedFrame } from '../reading/traffic.ts';
 import type { LoginTarget } from '../../../contract/activities.ts';
 
-/** State of the windows of one browser context. */
 interface Windows {
   sites: AllowedSites;
   /** Windows that are part of the login, wherever they navigate. */
@@ -96,7 +95,6 @@ function isEmpty(url: string): boolean {
   return url === '' || url.startsWith('about:');
 }
 
-/** Whether a URL is an authorization request that redirects back to the connection's own site. */
 function redirectsBackTo(url: string, sites: AllowedSites): boolean {
   if (!isAuthorizationRequest(url)) return false;
   const back = new URL(url).searchParams.get('redirect_uri') ?? '';
