@@ -78,8 +78,8 @@ function reachOf(state: TypingState | null): EntryReach {
     case 'typed':
       return 'keys';
     case 'pressed':
-    // An earlier attempt of this activity has closed the entry; how far it got is no longer known.
     case 'observed':
+      // Observed: an earlier attempt of this activity has closed the entry; how far it got is no longer known.
       return 'press';
   }
 }
