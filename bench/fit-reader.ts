@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { readWhenSettled } from '../activities/login/reading/read-page.ts';
-import { seeFrames } from '../activities/login/reading/frames.ts';
+import { collectFrames } from '../activities/login/reading/frames.ts';
 import { corpus, isHeldOut } from '../test/pages/corpus.ts';
 import { eachOpened } from '../test/pages/measure.ts';
 import { writtenPages } from '../test/pages/written.ts';
@@ -10,7 +10,13 @@ import { fitted, type Example } from './fit.ts';
 import type { ClickableFacts } from '../reader/facts.ts';
 import { type LoginForm, chooseLoginForm } from '../reader/form/login-form.ts';
 import { MIN_SUBMIT_SCORE, SUBMIT_WEIGHTS, type SubmitSign, findSubmit, submitSigns } from '../reader/form/submit.ts';
-import { LINK_WEIGHTS, type LinkSign, MIN_LINK_SCORE, linkSigns, rankSignInLinks } from '../reader/signs/sign-in-links.ts';
+import {
+  LINK_WEIGHTS,
+  type LinkSign,
+  MIN_LINK_SCORE,
+  linkSigns,
+  rankSignInLinks,
+} from '../reader/signs/sign-in-links.ts';
 
 /** Fits the points of reader/form/submit.ts and of reader/signs/sign-in-links.ts on the pages of the corpus whose control is known. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {
@@ -29,7 +35,7 @@ async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
   const pages = corpus().filter(({ truth }) => truth.entrance !== undefined);
   const examples: Example<LinkSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
-    const [top] = await seeFrames(page);
+    const [top] = await collectFrames(page);
     if (top === undefined) return;
     const controls = top.facts.clickables.filter((each) => linkSigns(each).length > 0);
     const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'entrance')));
@@ -49,7 +55,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
   const examples: Example<SubmitSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
     await readWhenSettled(page);
-    const { login } = chooseLoginForm(await seeFrames(page));
+    const { login } = chooseLoginForm(await collectFrames(page));
     if (login === undefined) return;
     const controls = controlsOf(login);
     const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'submit', login.frame.path)));

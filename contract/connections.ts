@@ -59,6 +59,7 @@ export const CodeSettings = z.strictObject({
     .max(3)
     .optional(),
 });
+export type CodeSettings = z.infer<typeof CodeSettings>;
 
 const settings = {
   allowed_domains: z.array(z.string().trim().min(1).max(253)).max(100).optional(),
@@ -247,6 +248,7 @@ export const LoginResponse = z.strictObject({
   handoff_code: z.string().optional(),
   live_view_url: z.string().optional(),
 });
+export type LoginResponse = z.infer<typeof LoginResponse>;
 
 /** How a health check was made and decided. Ours. */
 export const CheckMethod = z.strictObject({

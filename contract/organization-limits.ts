@@ -25,6 +25,7 @@ export const OrganizationLimits = z.strictObject({
   max_vaults: z.literal(0),
   vaults_used: z.literal(0),
 });
+export type OrganizationLimits = z.infer<typeof OrganizationLimits>;
 
 /** Body of `PATCH /org/limits`. */
 export const OrganizationLimitsUpdate = z.strictObject({
@@ -92,6 +93,7 @@ export const ProjectLimits = z.strictObject({
   max_concurrent_invocations: Limit,
   max_pooled_sessions: z.null(),
 });
+export type ProjectLimits = z.infer<typeof ProjectLimits>;
 
 /** Body of `PATCH /org/projects/{id or name}/limits`. */
 export const ProjectLimitsUpdate = z.strictObject({

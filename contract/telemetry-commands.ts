@@ -230,7 +230,7 @@ export type CdpCommandMethod = CdpCommandData['method'];
 /** Every command that has an event, in alphabetical order. */
 export const COMMAND_METHODS: readonly CdpCommandMethod[] = CdpCommandData.options
   .map(({ shape }) => shape.method.value)
-  .toSorted();
+  .sort();
 
 /** The same as read from a peer; some of them name the property `y` as YAML reads it: `true`. */
 export const ReadCdpCommandData = z.preprocess((value) => {

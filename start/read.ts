@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser, type ElementHandle, type Frame, type Page } from 'playwright-core';
 import { readWithReasons } from '../activities/login/reading/read-page.ts';
-import { openShadowRoots } from '../activities/login/reading/shadow-roots.ts';
+import { forceOpenShadowRoots } from '../activities/login/reading/shadow-roots.ts';
 import type { PageReading } from '../contract/reading.ts';
 import type { Reason } from '../reader/analyze-page.ts';
 import { findChromium } from './setup/chromium.ts';
@@ -43,7 +43,7 @@ function toUrl(input: string): string {
 async function read(browser: Browser, url: string): Promise<{ reading: PageReading; reasons: readonly Reason[] }> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   try {
-    await openShadowRoots(context);
+    await forceOpenShadowRoots(context);
     const page = await context.newPage();
     // Awaits only the response, so that a page that never stops loading is read as well.
     await page.goto(url, { timeout: OPEN_TIMEOUT_MS, waitUntil: 'commit' }).catch((error: unknown) => {

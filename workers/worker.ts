@@ -7,15 +7,15 @@ import {
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { createBrowserService, type BrowserServiceSettings } from '../browser-client/service.ts';
-import { createCaptchaSolver, type CaptchaSolverSettings } from '../activities/login/captcha/solver.ts';
+import { createCaptchaSolver, type CaptchaSolverSettings } from '../activities/login/captcha/solver-client.ts';
 import { createExportDelivery, type ExportStoreSettings } from '../activities/audit-export/delivery.ts';
 import { createAuditExportActivities } from '../activities/audit-export/export-activities.ts';
-import { credentialFacts } from '../activities/login/credential-facts.ts';
+import { credentialFacts } from '../activities/login/credentials/attached-credential.ts';
 import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createFormModel, type FormModelSettings } from '../activities/login/reading/form-model.ts';
-import { createPages } from '../activities/login/pages.ts';
-import { createQuickCheck } from '../activities/login/quick-check.ts';
-import { checkByRequest } from '../activities/login/request-check/request-check.ts';
+import { createPages } from '../activities/login/session/pages.ts';
+import { createQuickCheck } from '../activities/login/checks/quick-check.ts';
+import { checkByRequest } from '../activities/login/checks/request-check.ts';
 import { createRecordActivities } from '../activities/records/record-activities.ts';
 import { createWebhookActivities } from '../activities/webhooks/deliver.ts';
 import { createAppActivities } from '../activities/apps/app-activities.ts';

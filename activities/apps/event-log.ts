@@ -1,17 +1,16 @@
 import { MAX_LOG, MAX_LOG_LINES } from '../../contract/apps.ts';
 import type { AppEventQueries, AppSubject } from '../../store/queries/app-events.ts';
 
-/** How long lines are gathered before they are written, in milliseconds. */
-const GATHER_MS = 200;
+const FLUSH_DELAY_MS = 200;
 
-/** Takes what a program says, and writes it in the order in which it came. */
+/** Writes a program's output in order. */
 export interface EventLog {
   add(line: { message: string; timestamp: string }): void;
-  /** Writes what is left. Resolves when all of it is written. */
+  /** Flushes the log. Resolves once everything is written. */
   close(): Promise<void>;
 }
 
-/** Runs with the log of a subject, all of which is written when it resolves or rejects. */
+/** Runs with the log of a subject, which is fully written before this resolves or rejects. */
 export async function withEventLog<Result>(
   events: Pick<AppEventQueries, 'append'>,
   subject: AppSubject,
@@ -25,9 +24,9 @@ export async function withEventLog<Result>(
   }
 }
 
-/** Opens the log of a subject. Beyond what is kept of one run, lines are dropped, and one says so. */
+/** Opens the log of a subject. Lines beyond the limit of one run are dropped, and a last line says so. */
 function openEventLog(events: Pick<AppEventQueries, 'append'>, subject: AppSubject): EventLog {
-  let waiting: { body: { event: 'log'; message: string }; at: Date }[] = [];
+  let buffer: { body: { event: 'log'; message: string }; at: Date }[] = [];
   let written: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
   let lines = 0;
@@ -35,10 +34,10 @@ function openEventLog(events: Pick<AppEventQueries, 'append'>, subject: AppSubje
 
   const flush = (): void => {
     timer = null;
-    const batch = waiting;
-    waiting = [];
+    const batch = buffer;
+    buffer = [];
     if (batch.length === 0) return;
-    // A store that is away for a moment costs these lines, not the run.
+    // If the store is briefly unavailable, these lines are lost, but the run continues.
     written = written.then(() => events.append(subject, batch)).catch(() => undefined);
   };
   return {
@@ -48,9 +47,9 @@ function openEventLog(events: Pick<AppEventQueries, 'append'>, subject: AppSubje
       size += message.length;
       const isFull = lines > MAX_LOG_LINES || size > MAX_LOG;
       if (isFull) lines = MAX_LOG_LINES + 1;
-      const said = isFull ? 'The log is full; what the program says from here on is not kept' : message;
-      waiting.push({ body: { event: 'log', message: said }, at: new Date(timestamp) });
-      timer ??= setTimeout(flush, GATHER_MS);
+      const line = isFull ? 'The log is full; further output is dropped' : message;
+      buffer.push({ body: { event: 'log', message: line }, at: new Date(timestamp) });
+      timer ??= setTimeout(flush, FLUSH_DELAY_MS);
     },
     close: async () => {
       if (timer !== null) clearTimeout(timer);

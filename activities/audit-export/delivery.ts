@@ -3,19 +3,19 @@ import type { AuditExportTest, ExportFailureCode } from '../../contract/audit-ex
 import { guardedLookup } from '../../egress/resolve.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { ExportTarget } from '../../store/queries/audit-export-destinations.ts';
-import { causeOf } from './causes.ts';
 import { folderOf, type ExportObject } from './objects.ts';
+import { z } from 'zod';
 
-/** How objects reach their store; what is not set is AWS's own. */
+/** How to reach the object store; AWS by default. */
 export interface ExportStoreSettings {
-  /** An S3-compatible store, and the service that gives out roles for it: the operator's own, so that they may be private. */
+  /** URLs of an S3-compatible store and its STS. They are set by the operator, so they may be private. */
   s3Endpoint?: string | undefined;
   stsEndpoint?: string | undefined;
-  /** Whose role assumes those of destinations; else the SDK finds them (environment, files, the machine's role). */
+  /** Credentials that assume the roles of destinations; by default the SDK's (environment, files, instance role). */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
-/** A delivery failed. The message is in our words: what the store answered is in none of it. */
+/** A failed delivery. The message never quotes the store's response. */
 export class ExportDeliveryError extends Error {
   override readonly name = 'ExportDeliveryError';
   readonly code: ExportFailureCode;
@@ -26,37 +26,36 @@ export class ExportDeliveryError extends Error {
   }
 }
 
-/** Brings objects to a destination. */
+/** Delivers objects to destinations. */
 export interface ExportDelivery {
-  /** Assumes the destination's role and puts the object; the same key again is written over. Throws {@link ExportDeliveryError}. */
+  /** Assumes the destination's role and puts the object; an existing key is overwritten. Throws {@link ExportDeliveryError}. */
   put(target: ExportTarget, object: ExportObject, signal?: AbortSignal): Promise<void>;
 }
 
-/** A store that says nothing for so long does not answer, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 120_000;
-/** Tries of one request. After them the workflow waits, which anybody can see. */
-const TRIES = 2;
-/** How long a test of a destination takes at most, in milliseconds: somebody waits for its answer. */
+/** Attempts per request. After that the workflow backs off, which is visible to users. */
+const MAX_ATTEMPTS = 2;
+/** Timeout of a destination test, in milliseconds: somebody waits for the result. */
 const TEST_TIMEOUT_MS = 20_000;
-/** Shortest life of a session that STS gives, in seconds: it is for one object. */
+/** Shortest lifetime of an STS session, in seconds: it is used for one object. */
 const SESSION_SECONDS = 900;
 
-/** Makes the delivery to S3. AWS's SDK is loaded by the first object, for its size. */
+/** Creates the delivery to S3. The AWS SDK is large, so it is loaded on first use. */
 export function createExportDelivery(settings: ExportStoreSettings, egress: EgressPolicy): ExportDelivery {
   const common = (region: string, endpoint: string | undefined) => ({
     region,
-    maxAttempts: TRIES,
+    maxAttempts: MAX_ATTEMPTS,
     ...(endpoint === undefined ? {} : { endpoint }),
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      // Regions are part of host names, and regions are given by callers. A client that is closed closes its agent.
+      // Callers choose regions, which are part of host names. Closing a client closes its agent.
       ...(endpoint === undefined ? { httpsAgent: new Agent({ lookup: guardedLookup(egress) }) } : {}),
     },
   });
-  const sending = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { abortSignal: signal });
+  const sendOptions = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { abortSignal: signal });
 
   async function assumeRole({ id, region, roleArn, externalId }: ExportTarget, signal: AbortSignal | undefined) {
     const { STSClient, AssumeRoleCommand } = await import('@aws-sdk/client-sts');
@@ -73,10 +72,10 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
           RoleSessionName: `holdfast-${id}`,
           DurationSeconds: SESSION_SECONDS,
         }),
-        sending(signal),
+        sendOptions(signal),
       );
       if (given?.AccessKeyId === undefined || given.SecretAccessKey === undefined)
-        throw new Error('no credentials in the answer');
+        throw new Error('no credentials in the response');
       return {
         accessKeyId: given.AccessKeyId,
         secretAccessKey: given.SecretAccessKey,
@@ -99,7 +98,7 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
     const client = new S3Client({
       ...common(region, s3Endpoint),
       credentials,
-      // Stores of other makers have one host name, and not all know AWS's newer checksums.
+      // S3-compatible stores have a single host name, and some do not support AWS's newer checksums.
       ...(s3Endpoint === undefined
         ? {}
         : { forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' as const }),
@@ -113,7 +112,7 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
           ContentType: 'application/gzip',
           ...(kmsKeyId === null ? {} : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
         }),
-        sending(signal),
+        sendOptions(signal),
       );
     } finally {
       client.destroy();
@@ -123,19 +122,16 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
   return {
     put: async (target, object, signal) => {
       const credentials = await assumeRole(target, signal).catch((error: unknown) => {
-        throw new ExportDeliveryError('assume_role_failed', `The role could not be assumed: ${causeOf(error)}`);
+        throw new ExportDeliveryError('assume_role_failed', `The role could not be assumed: ${awsErrorCause(error)}`);
       });
       await putObject(target, object, credentials, signal).catch((error: unknown) => {
-        throw new ExportDeliveryError('put_object_failed', `The object could not be put: ${causeOf(error)}`);
+        throw new ExportDeliveryError('put_object_failed', `The object could not be put: ${awsErrorCause(error)}`);
       });
     },
   };
 }
 
-/**
- * Tries a destination by an empty object beside the exported ones; the same is written over by each test. What `signal` ends, by
- * itself after twenty seconds, has failed.
- */
+/** Tests a destination by putting an empty object, which each test overwrites. Fails once `signal` aborts. */
 export async function testDelivery(
   delivery: ExportDelivery,
   target: ExportTarget,
@@ -153,4 +149,44 @@ export async function testDelivery(
       error: { code, message },
     };
   }
+}
+
+/** What to do about an AWS error, by its code. */
+const CAUSES: readonly (readonly [codes: RegExp, words: string])[] = [
+  [/^KMS\./, 'the KMS key cannot be used; check its id, its region and its policy'],
+  [
+    /^(AccessDenied|AccessDeniedException|AllAccessDisabled)$/,
+    'access is denied; check the policies of role, bucket and key',
+  ],
+  [/^NoSuchBucket$/, 'the bucket does not exist'],
+  [
+    /^(PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
+    'the bucket is in another region',
+  ],
+  [
+    /^(InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|ExpiredTokenException|CredentialsProviderError)$/,
+    'the credentials of this installation are missing or not valid; its operator sets them',
+  ],
+  [/^RegionDisabledException$/, 'the region is not enabled in the account'],
+  [
+    /^(SlowDown|Throttling|ThrottlingException|ServiceUnavailable|RequestLimitExceeded)$/,
+    'the service asks to slow down',
+  ],
+  [/^(TimeoutError|AbortError|RequestTimeout|ETIMEDOUT)$/, 'the request timed out'],
+  [/^EgressRefusedError$/, 'its address is private; the operator can list it as an allowed host'],
+  [/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/, 'the service cannot be reached'],
+];
+
+const Named = z.object({ name: z.string().catch(''), code: z.string().catch('') });
+const Answered = z.object({ $metadata: z.object({ httpStatusCode: z.number() }) });
+
+/** Describes why an AWS SDK call failed. Never quotes the service, whose message may contain names, keys, and requests. */
+function awsErrorCause(error: unknown): string {
+  const { name, code } = Named.catch({ name: '', code: '' }).parse(error);
+  const known = CAUSES.find(([codes]) => codes.test(name) || codes.test(code));
+  if (known !== undefined) return known[1];
+  const answered = Answered.safeParse(error);
+  return answered.success
+    ? `the service responded with status ${String(answered.data.$metadata.httpStatusCode)}`
+    : 'unknown error';
 }

@@ -4,42 +4,41 @@ import { EXPORT_WINDOW_MS } from '../../contract/audit-export.ts';
 import type { AuditEvent, AuditExportQueries, AuditPosition } from '../../store/queries/audit-export.ts';
 import type { ExportDestinationRecord, ExportTarget } from '../../store/queries/audit-export-destinations.ts';
 
-/** Rows that are read at a time, and most rows and bytes (before compression) of an object: it is held in memory. */
-const ROWS_A_READ = 500;
+/** Batch size, and maximum rows and uncompressed bytes of an object, which is held in memory. */
+const ROWS_PER_READ = 500;
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** The beginning of the window of event time that a moment lies in. Hours hold whole windows. */
+/** Start of the window of event time that contains a date. Hours consist of whole windows. */
 export function windowOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / EXPORT_WINDOW_MS) * EXPORT_WINDOW_MS);
 }
 
-/** The end of that window. */
+/** End of that window. */
 export function windowEndOf(at: Date): Date {
   return new Date(windowOf(at).getTime() + EXPORT_WINDOW_MS);
 }
 
-/** What the names of a destination's objects begin with, without a slash at either end. */
+/** Key prefix of a destination's objects, without leading or trailing slash. */
 export function folderOf({ id, organizationId, prefix }: ExportTarget): string {
   const parent = prefix.replaceAll(/^\/+|\/+$/g, '');
   return `${parent === '' ? '' : `${parent}/`}destination_id=${id}/org_id=${organizationId}`;
 }
 
-/** An object as it is put: gzip-compressed JSON lines. */
+/** An object of gzip-compressed JSON lines. */
 export interface ExportObject {
   key: string;
   body: Buffer;
 }
 
-/** An object, and how far the log is delivered with it. */
-export interface NextObject extends ExportObject {
+interface NextObject extends ExportObject {
   to: AuditPosition;
 }
 
 /**
- * The next object of a destination: rows of one window, as many as fit. Null when there is no row before `until`, the end of the
- * last window that commits. Its name comes of the window and its first row, so that the same rows have the same name, and a late
- * row, which others move aside for, can make an object more but never take the place of one with other rows.
+ * Builds the next object of a destination: as many rows of one window as fit. Null if there is no row before `until`, the end of the
+ * last committed window. The key derives from the window and the first row, so the same rows always have the same key, and a late
+ * row may add an object but never overwrites one with other rows.
  */
 export async function nextObject(
   log: AuditExportQueries,
@@ -51,19 +50,19 @@ export async function nextObject(
   if (next === undefined) return null;
   const window = windowOf(next.position.at);
   const end = windowEndOf(window);
-  const begin = position.at < window ? { at: window, seq: 0 } : position;
-  const taken = { first: next, to: { at: end, seq: 0 } };
+  const start = position.at < window ? { at: window, seq: 0 } : position;
+  const range = { first: next, to: { at: end, seq: 0 } };
 
   async function* lines(): AsyncGenerator<string> {
     let rows = 0;
     let bytes = 0;
-    let after = begin;
+    let after = start;
     for (;;) {
-      const events = await log.read(organizationId, { after, before: end, limit: ROWS_A_READ });
+      const events = await log.read(organizationId, { after, before: end, limit: ROWS_PER_READ });
       for (const event of events) {
-        if (rows === 0) taken.first = event;
+        if (rows === 0) range.first = event;
         if (rows === MAX_ROWS || bytes >= MAX_BYTES) {
-          taken.to = after;
+          range.to = after;
           return;
         }
         const line = `${JSON.stringify({ event_id: event.eventId, ...event.entry })}\n`;
@@ -72,15 +71,15 @@ export async function nextObject(
         after = event.position;
         yield line;
       }
-      if (events.length < ROWS_A_READ) return;
+      if (events.length < ROWS_PER_READ) return;
     }
   }
 
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   await pipeline(lines, createGzip(), async (compressed: AsyncIterable<Buffer>) => {
-    for await (const piece of compressed) pieces.push(piece);
+    for await (const chunk of compressed) chunks.push(chunk);
   });
-  return { key: keyOf(destination, window, taken.first), body: Buffer.concat(pieces), to: taken.to };
+  return { key: keyOf(destination, window, range.first), body: Buffer.concat(chunks), to: range.to };
 }
 
 function keyOf(target: ExportTarget, window: Date, first: AuditEvent): string {

@@ -2,19 +2,19 @@ import type { ExternalCredentials } from '../../credential-providers/external-cr
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
-import type { CaptchaSolver } from './captcha/solver.ts';
-import type { Pages } from './pages.ts';
+import type { CaptchaSolver } from './captcha/solver-client.ts';
+import type { Pages } from './session/pages.ts';
 import type { FormModel } from './reading/form-model.ts';
 
-/** What the login activities are made of; tests hand in their own. */
+/** Dependencies of the login activities. */
 export interface LoginDeps {
   store: Store;
   service: BrowserService;
   pages: Pages;
   egress: EgressPolicy;
   externalCredentials: ExternalCredentials;
-  /** Asked between forms that look alike; most installations have none. */
+  /** Chooses between similar forms; optional. */
   model?: FormModel | undefined;
-  /** Asked before a person is; most installations have none. */
+  /** Tried before a person is asked; optional. */
   captchas?: CaptchaSolver | undefined;
 }

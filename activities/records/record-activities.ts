@@ -2,15 +2,15 @@ import type { EntryReach, RecordActivities } from '../../contract/activities.ts'
 import { HoldfastError } from '../../contract/errors.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { storedFacts } from '../login/credential-facts.ts';
-import { keptUnder } from '../login/entry-values.ts';
-import { failure, guard } from '../login/faults.ts';
+import { storedFacts } from '../login/credentials/attached-credential.ts';
+import { pendingValuesKey } from '../login/credentials/pending-credential.ts';
+import { failure, guard } from '../activity.ts';
 
-/** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
+/** Creates the activities that only access the store. All are idempotent: a revision that is not newer changes nothing. */
 export function createRecordActivities(store: Store): RecordActivities {
   return {
     insertConnection: guard(async (document) => {
-      // Whoever creates a connection, its profile is there: also for a creator that knows only Temporal.
+      // Ensures that the profile exists, also if the workflow was not started by the API.
       const scope = { organizationId: document.organization_id, projectId: document.project_id };
       await store.profiles.findOrCreate(scope, document.settings.profile_name);
       const row = {
@@ -45,7 +45,10 @@ export function createRecordActivities(store: Store): RecordActivities {
     abandonEntry: guard(async ({ connectionId, flowId, entryId, submissionId }) => {
       const state = await store.typingLedger.abandon({ connectionId, flowId, interactionId: entryId });
       if (submissionId !== null) await store.submissions.destroy(submissionId);
-      return { reach: reachOf(state), keptId: await store.submissions.find(connectionId, keptUnder(flowId, entryId)) };
+      return {
+        reach: reachOf(state),
+        keptId: await store.submissions.find(connectionId, pendingValuesKey(flowId, entryId)),
+      };
     }),
 
     readCredential: guard(async ({ credentialName, ...scope }) => {
@@ -75,9 +78,8 @@ function reachOf(state: TypingState | null): EntryReach {
     case 'typed':
       return 'keys';
     case 'pressed':
-      return 'press';
     case 'observed':
-      // An earlier run of this activity has ended it, and how far it was is not known any more.
+      // Observed: an earlier attempt of this activity has closed the entry; how far it got is no longer known.
       return 'press';
   }
 }

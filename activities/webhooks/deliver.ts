@@ -6,12 +6,12 @@ import type { EgressPolicy } from '../../egress/policy.ts';
 import { EgressRefusedError } from '../../egress/resolve.ts';
 import type { NextDelivery } from '../../store/queries/webhook-deliveries.ts';
 import type { Store } from '../../store/store.ts';
-import { guard } from '../login/faults.ts';
+import { guard } from '../activity.ts';
 
-/** An endpoint that answers later than this does not answer, in milliseconds: it should take the event and work later. */
-const ANSWER_TIMEOUT_MS = 10_000;
+/** Endpoints should acknowledge an event within this time and process it later, in milliseconds. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** Makes the activity that delivers events: each is signed, and posted to no address that the egress rules refuse. */
+/** Creates the activity that delivers events, signed, to endpoints that the egress rules allow. */
 export function createWebhookActivities(
   store: Pick<Store, 'webhookDeliveries'>,
   egress: EgressPolicy,
@@ -27,12 +27,12 @@ export function createWebhookActivities(
   };
 }
 
-/** Posts an event. Redirects are not followed, and what is answered beside the status is dropped unread. */
+/** Posts an event. Redirects are not followed, and the response body is discarded unread. */
 async function post(dispatcher: Dispatcher, delivery: NextDelivery): Promise<WebhookAttempt> {
   const { url, messageId, body } = delivery;
   const now = new Date();
   const signatures = delivery.secrets.map((secret) => new Webhook(secret).sign(messageId, now, body));
-  const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
   try {
     const answer = await request(url, {
       dispatcher,

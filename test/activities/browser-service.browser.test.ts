@@ -62,7 +62,7 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('processes', () => {
-  it('run, are asked about, stopped, and told what they said', async () => {
+  it('run, report their status and output, and are stopped', async () => {
     const result = await execProcess(service, target, {
       command: 'sh',
       args: ['-c', 'echo ü; exit 4'],
@@ -81,7 +81,7 @@ describe('processes', () => {
     expect(await isRunning(service, target, 'nobody')).toBe(false);
   });
 
-  it('have terminals, which change their size', async () => {
+  it('have terminals that can be resized', async () => {
     const spawned = await spawnProcess(service, target, {
       command: 'sh',
       args: ['-c', 'read line; stty size'],
@@ -97,7 +97,7 @@ describe('processes', () => {
 });
 
 describe('files and logs', () => {
-  it('are written, listed, moved, fetched and removed', async () => {
+  it('are written, listed, moved, downloaded and deleted', async () => {
     await createFolder(service, target, '/tmp/a ü');
     await writeFile(service, target, '/tmp/a ü/b', Buffer.from('content'));
     await move(service, target, '/tmp/a ü/b', '/tmp/a ü/c');
@@ -137,7 +137,7 @@ describe('files and logs', () => {
 });
 
 describe('mouse and screen', () => {
-  it('do what they are told', async () => {
+  it('perform actions', async () => {
     await moveMouse(service, target, { x: 10, y: 20, smooth: false });
     expect(await mousePosition(service, target)).toEqual({ x: 10, y: 20 });
     await clickMouse(service, target, { x: 30, y: 40 });
@@ -159,7 +159,7 @@ describe('mouse and screen', () => {
 });
 
 describe('an ended session', () => {
-  it('is gone for all of them', async () => {
+  it('is gone for all operations', async () => {
     const ended = { projectId: target.projectId, sessionId: 'brw_none' };
     const gone = { code: 'session_gone', retryable: false };
     await expect(spawnProcess(service, ended, { command: 'true' })).rejects.toMatchObject(gone);

@@ -50,13 +50,13 @@ describe('a session on a profile', () => {
     },
   );
 
-  it.each([409, 404, 500])('is refused for what it was when the profile is not made (%d)', async (status) => {
+  it.each([409, 404, 500])('keeps the original error if the profile is not created (%d)', async (status) => {
     const service = await answering({ 'POST /browsers': { status: 400 }, 'POST /profiles': { status } });
     await expect(opened(service)).rejects.toMatchObject({ code: 'browser_error', retryable: false });
     expect(peer.asked).toEqual(['POST /browsers', 'POST /profiles']);
   });
 
-  it('makes none where it was not refused', async () => {
+  it('creates no profile if the session was not refused', async () => {
     const service = await answering({ 'POST /browsers': [{ status: 529 }, SESSION] });
     await expect(opened(service)).rejects.toMatchObject({ code: 'service_unavailable', retryable: true });
     expect(await opened(service)).toMatchObject({ session_id: 'b' });
@@ -100,7 +100,7 @@ describe('errors', () => {
 });
 
 describe('answers', () => {
-  it('may be empty where nothing is to be said, and must not be where something is', async () => {
+  it('may be empty only if no content is expected', async () => {
     const service = await answering({
       'POST computer/click_mouse': { body: '' },
       'PUT fs/create_directory': { body: 'OK' },
@@ -123,7 +123,7 @@ describe('answers', () => {
     await expect(spawnProcess(service, target, { command: 'true' })).rejects.toMatchObject(shapeless);
   });
 
-  it('may break off, which is told from an end', async () => {
+  it('may be interrupted, which is distinguished from an end', async () => {
     const headers = { 'content-length': '1000' };
     const half = { headers, body: 'half', cut: true };
     const service = await answering({
@@ -146,7 +146,7 @@ describe('answers', () => {
 });
 
 describe('processes', () => {
-  it('that have ended are told from sessions that have, whatever the status', async () => {
+  it('that have ended are distinguished from ended sessions, whatever the status', async () => {
     for (const status of [404, 422, 500]) {
       const ended = await answering({
         'POST process/1/kill': { status, body: 'process already finished' },
@@ -167,7 +167,7 @@ describe('processes', () => {
     await expect(killProcess(alive, target, '1')).rejects.toMatchObject({ code: 'browser_error', retryable: true });
   });
 
-  it('that took too long are not run again, whether that is a 500 or an exit code', async () => {
+  it('that timed out are not retried, whether that is a 500 or an exit code', async () => {
     const service = await answering({ 'POST process/exec': { status: 500, delay: 1100 } });
     await expect(execProcess(service, target, { command: 'sleep', timeout_sec: 1 })).rejects.toMatchObject({
       code: 'browser_error',
@@ -184,7 +184,7 @@ describe('processes', () => {
     expect(result).toEqual({ exitCode: 124, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) });
   });
 
-  it('have output with signs of life in it, and an end', async () => {
+  it('have output with keep-alives and an end', async () => {
     const body = [
       ': keepalive',
       'data: {"event":"sse_heartbeat"}',
@@ -214,7 +214,7 @@ describe('processes', () => {
 });
 
 describe('files and logs', () => {
-  it('lists may be null, and lack what is not needed', async () => {
+  it('may be null or lack optional members', async () => {
     const service = await answering({ 'GET fs/list_files': { body: 'null' }, 'GET ': SESSION });
     expect(await listFiles(service, target, '/tmp')).toEqual([]);
     await peer.stop();
@@ -234,7 +234,7 @@ describe('files and logs', () => {
     await expect(listFiles(gone, target, '/tmp')).rejects.toMatchObject({ code: 'session_gone' });
   });
 
-  it('log frames may lack their event and their time', async () => {
+  it('may lack event and time in log frames', async () => {
     const body = [
       'data: {"message":"one"}',
       'data: {"event":"log","message":"two ü","timestamp":"yesterday"}',

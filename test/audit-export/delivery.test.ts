@@ -30,7 +30,7 @@ beforeEach(() => {
 const deliver = (target: Partial<ExportTarget> = {}, settings = s3.settings) =>
   testDelivery(createExportDelivery(settings, PUBLIC_ONLY), { ...TARGET, ...target });
 
-it('assumes the role with the external id and puts by its credentials, signed', async () => {
+it('assumes the role with the external id and puts with its credentials, signed', async () => {
   expect(await deliver()).toEqual({ success: true, stage: 'complete' });
   expect(s3.assumed).toMatchObject([
     {
@@ -45,7 +45,7 @@ it('assumes the role with the external id and puts by its credentials, signed', 
   expect(s3.puts[0]?.headers).not.toHaveProperty('x-amz-server-side-encryption');
 });
 
-it('puts what reaches the store in a later second than it was signed in', async () => {
+it('puts an object that arrives a second after it was signed', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const later = () => vi.setSystemTime(Date.now() + 2000);
   subscribe('http.server.request.start', later);
@@ -56,7 +56,7 @@ it('puts what reaches the store in a later second than it was signed in', async 
   expect(await deliver()).toEqual({ success: true, stage: 'complete' });
 });
 
-it('has the store encrypt by the KMS key of the destination', async () => {
+it('encrypts with the KMS key of the destination', async () => {
   await deliver({ kmsKeyId: 'alias/audit', prefix: '' });
   expect(s3.puts[0]).toMatchObject({
     key: 'destination_id=aed_1/org_id=org_1/connection-test',
@@ -73,8 +73,8 @@ it.each<['put' | 'assume', Refusal, RegExp]>([
   ['put', { status: 403, code: 'AccessDenied' }, /^The object could not be put: access is denied/],
   ['put', { status: 400, code: 'KMS.NotFoundException' }, /: the KMS key cannot be used/],
   ['put', { status: 301, code: 'PermanentRedirect' }, /: the bucket is in another region/],
-  ['put', { status: 409, code: 'secret-of-the-role' }, /: the service answered with status 409$/],
-])('tells in its own words why %s is refused with %j', async (step, refusal, message) => {
+  ['put', { status: 409, code: 'secret-of-the-role' }, /: the service responded with status 409$/],
+])('describes in its own words why %s fails with %j', async (step, refusal, message) => {
   s3.refuse[step].push(refusal, refusal);
   const result = await deliver();
   s3.refuse[step].splice(0);
@@ -89,7 +89,7 @@ it.each<['put' | 'assume', Refusal, RegExp]>([
   expect(JSON.stringify(result)).not.toMatch(/AKIA|secret|token-of|provider/);
 });
 
-it('tells a bucket that is not there, wrong credentials, and a service that cannot be reached', async () => {
+it('distinguishes a missing bucket, wrong credentials and an unreachable service', async () => {
   expect((await deliver({ bucket: 'other' })).error?.message).toMatch(/the bucket does not exist$/);
   const wrong = { ...s3.settings, credentials: { accessKeyId: 'AKIASERVICE', secretAccessKey: 'another' } };
   expect((await deliver({}, wrong)).error?.message).toMatch(/the credentials of this installation/);
@@ -97,7 +97,7 @@ it('tells a bucket that is not there, wrong credentials, and a service that cann
   expect((await deliver({}, away)).error?.message).toMatch(/the service cannot be reached$/);
 });
 
-it('gives up a store that takes the object and says nothing', async () => {
+it('times out if the store does not respond', async () => {
   const patience = new AbortController();
   s3.refuse.put.push('silence');
   const result = testDelivery(createExportDelivery(s3.settings, PUBLIC_ONLY), TARGET, patience.signal);
@@ -106,11 +106,11 @@ it('gives up a store that takes the object and says nothing', async () => {
   expect(await result).toEqual({
     success: false,
     stage: 'put_object',
-    error: { code: 'put_object_failed', message: 'The object could not be put: it took too long' },
+    error: { code: 'put_object_failed', message: 'The object could not be put: the request timed out' },
   });
 });
 
-it('looks up no name that leads to a private address', async () => {
+it('does not connect to names that resolve to private addresses', async () => {
   const lookUp = (address: string) =>
     new Promise((resolve) => {
       guardedLookup(PUBLIC_ONLY, async () => [{ address, family: 4 }])('sts.x.amazonaws.com', {}, (error, found) =>

@@ -62,7 +62,7 @@ function create(bucket: string) {
   });
 }
 
-it('tells what is wrong with a destination on a real server', async () => {
+it('reports what is wrong with a destination on a real server', async () => {
   const delivery = createExportDelivery(settings(), PUBLIC_ONLY);
   const [good, absent] = [await create('audit'), await create('absent')];
   expect(await testDelivery(delivery, good)).toEqual({ success: true, stage: 'complete' });

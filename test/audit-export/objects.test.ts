@@ -86,7 +86,7 @@ async function exportAll(log: AuditExportQueries) {
   }
 }
 
-it('has rows of one window of one hour in an object, named by window and first row', async () => {
+it('puts rows of one window of one hour into an object named by window and first row', async () => {
   const hour = Date.parse('2026-03-01T13:00:00.000Z');
   const log = logOf([event(START, 5), event(hour - 1, 3), event(hour, 4), event(hour + 300_000, 6)]);
   const objects = await exportAll(log);
@@ -99,7 +99,7 @@ it('has rows of one window of one hour in an object, named by window and first r
   expect(linesOf(objects[0]?.body ?? Buffer.alloc(0))[0]).toEqual({ event_id: 'aud_5', ...event(START, 5).entry });
 });
 
-it('bounds objects by rows and by bytes, loses and doubles nothing, and makes the same again', async () => {
+it('limits objects by rows and bytes, without loss or duplicates, and reproducibly', async () => {
   const small = Array.from({ length: 45_000 }, (_, n) => event(START + Math.floor(n / 1000), n + 1));
   const large = Array.from({ length: 5000 }, (_, n) => event(START + 60_000, 50_000 + n, 3500));
   const log = logOf([...small, ...large]);
@@ -115,7 +115,7 @@ it('bounds objects by rows and by bytes, loses and doubles nothing, and makes th
   expect(again.every(({ body }, index) => objects[index]?.body.equals(body))).toBe(true);
 });
 
-it('writes over no other rows when a late one moves the rest aside', async () => {
+it('does not overwrite other rows when a late one shifts the rest', async () => {
   const rows = Array.from({ length: 20_001 }, (_, n) => event(START + n, n + 2));
   const before = await exportAll(logOf(rows));
   const after = await exportAll(logOf([...rows, event(START, 1)]));

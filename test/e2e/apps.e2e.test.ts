@@ -238,7 +238,7 @@ describe('a deployment', () => {
     const files = { 'index.mjs': PROGRAM.replace('demo', 'versioned') };
     const first = await deploy(files, { version: '1' });
     const second = await deploy(files, { version: '1' });
-    expect(second.deployment.status_reason).toContain('versioned@1 is deployed already');
+    expect(second.deployment.status_reason).toContain('versioned@1 is already deployed');
     const forced = await deploy(files, { version: '1', force: true });
     expect((await kernel.deployments.retrieve(first.id)).status).toBe('stopped');
     expect((await kernel.deployments.list({ app_name: 'versioned' })).items.map(({ id }) => id)).toEqual([forced.id]);

@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
+import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
 import { startEntering, type Entering } from './entering.ts';
@@ -24,7 +24,7 @@ it.beforeAll(async ({ service }) => {
 });
 afterAll(() => on.close());
 
-it('ticks what an agreement rests on, however it is drawn, and nothing else', async () => {
+it('checks the boxes that an agreement requires, native or scripted, and no others', async () => {
   await on.open('/terms');
   const reading = await readAfterEntering(
     on.deps,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCaptchaSolver, type CaptchaSolver } from '../../activities/login/captcha/solver.ts';
+import { createCaptchaSolver, type CaptchaSolver } from '../../activities/login/captcha/solver-client.ts';
 import type { Widget } from '../../activities/login/captcha/widget.ts';
 
 const WIDGET: Widget = { type: 'recaptcha_v2', siteKey: '6Lkey', invisible: false, enterprise: false };
@@ -43,9 +43,9 @@ describe('a task', () => {
     ['reCAPTCHA v3', { type: 'recaptcha_v3' }, { type: 'RecaptchaV3TaskProxyless', minScore: 0.7 }],
     ['hCaptcha', { type: 'hcaptcha' }, { type: 'HCaptchaTaskProxyless' }],
     ['Turnstile', { type: 'turnstile' }, { type: 'TurnstileTaskProxyless' }],
-  ])('for %s holds kind, key and address, and nothing else', async (_what, widget, task) => {
+  ])('for %s contains only type, key and URL', async (_what, widget, task) => {
     answer = says({ errorId: 0, taskId: 4711 });
-    expect(await solver.begin({ ...WIDGET, ...widget }, PAGE, signal)).toEqual({ taskId: 4711 });
+    expect(await solver.createTask({ ...WIDGET, ...widget }, PAGE, signal)).toEqual({ taskId: 4711 });
     expect(asked).toEqual([
       {
         path: '/api/createTask',
@@ -66,20 +66,20 @@ describe('a task', () => {
     ],
     ['is out of order', (response) => void response.writeHead(502).end(), 'solver_unreachable'],
     ['cuts the line', (response) => void response.destroy(), 'solver_unreachable'],
-  ])('is not taken by one that %s', async (_what, how, error) => {
+  ])('is not created by a solver that %s', async (_what, how, error) => {
     answer = how;
-    expect(await solver.begin(WIDGET, PAGE, signal)).toEqual({ error });
+    expect(await solver.createTask(WIDGET, PAGE, signal)).toEqual({ error });
     expect(asked).toHaveLength(1);
   });
 
-  it('is not taken by one that is silent', async () => {
+  it('is not created by a solver that does not respond', async () => {
     answer = () => undefined;
     const hasty = createCaptchaSolver({ url, key: undefined }, 50);
-    expect(await hasty.begin(WIDGET, PAGE, signal)).toEqual({ error: 'solver_unreachable' });
+    expect(await hasty.createTask(WIDGET, PAGE, signal)).toEqual({ error: 'solver_unreachable' });
   });
 });
 
-describe('a look', () => {
+describe('a result', () => {
   it.each<[string, (response: ServerResponse) => void, object]>([
     ['still works', says({ errorId: 0, status: 'processing' }), { state: 'processing' }],
     ['is done', says({ errorId: 0, status: 'ready', solution: { gRecaptchaResponse: 't-1' } }), { token: 't-1' }],
@@ -93,18 +93,18 @@ describe('a look', () => {
     ],
     ['is asked too much', (response) => void response.writeHead(429).end(), { state: 'processing' }],
     ['is away for a moment', (response) => void response.writeHead(503).end(), { state: 'processing' }],
-  ])('at one that %s', async (_what, how, wanted) => {
+  ])('of a solver that %s', async (_what, how, wanted) => {
     answer = how;
-    expect(await solver.look('task-9', signal)).toMatchObject(wanted);
+    expect(await solver.getResult('task-9', signal)).toMatchObject(wanted);
     expect(asked).toEqual([
       { path: '/api/getTaskResult', body: { clientKey: 'key-of-the-operator', taskId: 'task-9' } },
     ]);
   });
 
-  it('ends with the flow', async () => {
+  it('is aborted with the flow', async () => {
     answer = () => undefined;
     const cancelled = new AbortController();
-    const looked = solver.look(1, cancelled.signal);
+    const looked = solver.getResult(1, cancelled.signal);
     cancelled.abort();
     expect(await looked).toEqual({ state: 'processing' });
   });

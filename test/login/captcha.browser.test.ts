@@ -1,10 +1,10 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { answerWidget, seeWidget } from '../../activities/login/captcha/page-widget.ts';
-import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
-import { createCaptchaSolver } from '../../activities/login/captcha/solver.ts';
-import { readLogin } from '../../activities/login/read-login.ts';
+import { answerWidget, findPageWidget } from '../../activities/login/captcha/page-widget.ts';
+import { observeCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
+import { createCaptchaSolver } from '../../activities/login/captcha/solver-client.ts';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { CaptchaSolve } from '../../contract/captcha-solves.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
@@ -54,7 +54,7 @@ async function before(path: string, key: string, solverUrl = `${site.url}/captch
   const on = { target, sessionId: 'brw_1' };
   const deps = { pages, service, captchas: createCaptchaSolver({ url: solverUrl, key }) };
   return {
-    solvable: async () => aboutCaptcha(deps, on, await readLogin(page)),
+    solvable: async () => observeCaptcha(deps, on, await readLogin(page)),
     ask: () => askSolver(deps, on, signal),
     take: (task: { id: string | number }, isLast = false) => takeSolution(deps, { ...on, task, isLast }, signal),
   };
@@ -64,7 +64,7 @@ describe('a widget of the practice site', () => {
   it.each([
     ['/login/captcha-widget?next=secret', 'turnstile', 'TurnstileTaskProxyless'],
     ['/login/captcha-widget/form?next=secret', 'recaptcha_v2', 'RecaptchaV2TaskProxyless'],
-  ])('%s is answered by a solver, which learns key and address alone', async (path, type, task) => {
+  ])('%s is solved by a solver, which gets only its key and URL', async (path, type, task) => {
     const login = await before(path, 'right');
     expect(await login.solvable()).toEqual({ solvable: true });
     const begun = await login.ask();
@@ -84,7 +84,7 @@ describe('a widget of the practice site', () => {
     expect(JSON.stringify(told)).not.toMatch(/secret|answer-/);
   });
 
-  it('stays where the solver lies, and is for a person then', async () => {
+  it('is left to a person if the answer of the solver is wrong', async () => {
     const login = await before('/login/captcha-widget', 'wrong');
     const begun = await login.ask();
     if (begun === null) throw new Error('the solver takes no task');
@@ -94,7 +94,7 @@ describe('a widget of the practice site', () => {
     await page.waitForURL('**/login');
   });
 
-  it('is given up when the solver takes too long', async () => {
+  it('is abandoned if the solver takes too long', async () => {
     const login = await before('/login/captcha-widget', 'slow');
     const begun = await login.ask();
     if (begun === null) throw new Error('the solver takes no task');
@@ -107,13 +107,13 @@ describe('a widget of the practice site', () => {
     ['refuses', 'refused', undefined],
     ['is something else', 'nonsense', undefined],
     ['is away', 'right', 'http://127.0.0.1:9'],
-  ])('is left alone where the solver %s', async (_what, key, url) => {
+  ])('is left unsolved if the solver %s', async (_what, key, url) => {
     const login = await before('/login/captcha-widget', key, url);
     expect(await login.ask()).toBeNull();
     expect(told).toEqual([]);
   });
 
-  it('is none where the page has no key', async () => {
+  it('is not found on a page without a key', async () => {
     const login = await before('/login/captcha', 'right');
     expect(await login.solvable()).toEqual({});
     expect(await login.ask()).toBeNull();
@@ -127,14 +127,14 @@ describe('an answer', () => {
     <script>window.sent = 0; document.forms[0].addEventListener('submit', () => { window.sent += 1; });</script>`;
   const give = async (markup: string): Promise<void> => {
     await page.setContent(markup);
-    const seen = await seeWidget(page, loginTarget());
+    const seen = await findPageWidget(page, loginTarget());
     if (seen === null) throw new Error('no widget is seen');
     expect(await answerWidget(seen, 'the-answer')).toBe(true);
     // What the answer starts comes after it, in turn.
     await page.evaluate('new Promise((done) => setTimeout(done))');
   };
 
-  it('is told to the callback that a script has given reCAPTCHA', async () => {
+  it('is passed to the callback that a script gave reCAPTCHA', async () => {
     await give(`${RENDERED}<script>
       window.___grecaptcha_cfg = { clients: { 0: { a: { b: { sitekey: '6Lrendered00000000', callback: (got) => { window.got = got; } } },
         c: { sitekey: '6Lanother', callback: () => { window.other = true; } } } } };
@@ -143,7 +143,7 @@ describe('an answer', () => {
     expect(await page.evaluate(seen)).toEqual(['the-answer', undefined, 'the-answer', 0]);
   });
 
-  it('sends no form that something was typed into', async () => {
+  it('does not submit a form that something was typed into', async () => {
     await give(RENDERED);
     const seen = `[document.getElementsByName('g-recaptcha-response')[0].value, window.sent]`;
     expect(await page.evaluate(seen)).toEqual(['the-answer', 0]);

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Page } from 'playwright-core';
-import { enterAnswer } from '../../activities/login/enter.ts';
+import { enterAnswer } from '../../activities/login/entering/enter-answer.ts';
 import type { LoginDeps } from '../../activities/login/deps.ts';
-import { createPages } from '../../activities/login/pages.ts';
-import { createPasskeys } from '../../activities/login/passkeys.ts';
-import { readLogin } from '../../activities/login/read-login.ts';
+import { createPages } from '../../activities/login/session/pages.ts';
+import { createPasskeys } from '../../activities/login/credentials/passkeys.ts';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { Answer, EnterOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';

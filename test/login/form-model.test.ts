@@ -54,7 +54,7 @@ async function chosenOf(times = 1): Promise<string | null> {
   return candidates.forms[at]?.fields[0]?.words ?? null;
 }
 
-it('takes the form that the model names, and asks once for a page', async () => {
+it('uses the form that the model names and asks once per page', async () => {
   answer = says(' 2. ');
   expect(await chosenOf(3)).toBe('member');
   expect(asked).toHaveLength(1);
@@ -64,7 +64,7 @@ it('takes the form that the model names, and asks once for a page', async () => 
   expect(messages.at(-1)?.content).toContain('Partners');
 });
 
-it('shows the model nothing of a person, no value and no token', async () => {
+it('sends the model no personal data, values or tokens', async () => {
   answer = says('1');
   expect(await chosenOf()).toBe('partner');
   expect(asked[0]?.body).not.toMatch(/bob@|2345678|token|secret=|9f8e7d|#member/);
@@ -81,13 +81,13 @@ it.each([
   ['silence', () => undefined],
   ['half an answer', (response: ServerResponse) => void response.writeHead(200).write('{"choices":[{"message":')],
   ['a line that is cut', (response: ServerResponse) => void response.destroy()],
-])('keeps to the rules when it answers %s', async (_what, how) => {
+])('falls back to the rules if the model answers %s', async (_what, how) => {
   answer = how;
   expect(await chosenOf()).toBeNull();
   expect(asked).toHaveLength(1);
 });
 
-it('is asked about forms that are close alone', () => {
+it('is asked only about similar forms', () => {
   expect(close([MEMBERS])).toBeNull();
   expect(close([PARTNERS, { ...MEMBERS, region: 'footer' }])).toBeNull();
 });

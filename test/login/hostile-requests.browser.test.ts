@@ -55,7 +55,7 @@ describe('a password in a request', () => {
     ['the lasting redirect of a form', '/redirected-for-good'],
     ['the redirect of what a script sends', '/script-redirected'],
     ['a script that sends the form', '/fetches'],
-  ])('does not go away by %s', async (_what, path) => {
+  ])('is not leaked by %s', async (_what, path) => {
     expect(await on.logIn(path)).toBe('domain_not_allowed');
     expect(on.posted).toEqual([]);
   });
@@ -66,12 +66,12 @@ describe('a password in a request', () => {
     ['a recorder that writes base64', '/recorded-in-base64'],
     ['the address of a picture', '/recorded-by-address'],
     ['a beacon', '/recorded-by-beacon'],
-  ])('does not go away by %s, and the login goes on', async (_what, path) => {
+  ])('is not leaked by %s, and the login continues', async (_what, path) => {
     expect(await on.logIn(path)).toMatchObject({ reading: { kind: 'logged_in' } });
     expect(on.posted).toEqual([WHOLE()]);
   });
 
-  it('goes where a redirect of its own site leads', async () => {
+  it('follows redirects of its own site', async () => {
     expect(await on.logIn('/redirected-home')).toMatchObject({ reading: { kind: 'logged_in' } });
     expect(on.posted).toEqual([WHOLE()]);
   });

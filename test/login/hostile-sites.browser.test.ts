@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from 'vitest';
-import { readLogin } from '../../activities/login/read-login.ts';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
 import {
@@ -109,7 +109,7 @@ describe('a password', () => {
     ['a page that shows a dialog', '/alerts'],
     ['a page whose captcha answers itself in a moment', '/proves-itself'],
     ['a page whose captcha answers itself as the form is sent', '/proves-unseen'],
-  ])('goes where it belongs, whole and once, on %s', async (_what, path) => {
+  ])('is typed in full and once into its field on %s', async (_what, path) => {
     const outcome = await on.logIn(path);
     expect(on.stolen).toEqual([]);
     expect(on.posted).toEqual(WHOLE());
@@ -121,23 +121,23 @@ describe('a password', () => {
     ['a comment in its place', '/swaps', 'element_not_found'],
     ['a form that sends it to a site that is not allowed', '/posts-away', 'domain_not_allowed'],
     ['a form that turns to such a site as it is sent', '/turns-away', 'domain_not_allowed'],
-  ])('does not go by %s', async (_what, path, code) => {
+  ])('is not leaked by %s', async (_what, path, code) => {
     expect(await on.logIn(path)).toBe(code);
     expect([...on.stolen, ...on.posted]).toEqual([]);
   });
 
-  it('does not reach a page that wants to come in the place of the login at each key', async () => {
+  it('does not reach a page that tries to replace the login on each key', async () => {
     await on.logIn('/leaves-on-key');
     expect(on.stolen).toEqual([]);
     expect(on.posted.filter((each) => each.startsWith('127.0.0.1'))).toEqual([]);
   });
 
-  it("does not reach a stranger's frame that takes the focus", async () => {
+  it('does not reach a cross-site frame that takes the focus', async () => {
     await on.logIn('/frame-steals');
     expect(on.stolen).toEqual([]);
   });
 
-  it('is left out of what a page repeats of it steps later', async () => {
+  it('is redacted when a page repeats it steps later', async () => {
     await on.logIn('/plain');
     const page = await on.open('/plain');
     await page.goto(`${on.site.origin}/repeats?said=${encodeURIComponent(PASSWORD)}`);
@@ -146,7 +146,7 @@ describe('a password', () => {
     expect(JSON.stringify(later)).not.toContain(PASSWORD);
   });
 
-  it('may be sent to another site where the connection names none', async () => {
+  it('may be sent to another site if the connection has no allowed domains', async () => {
     const outcome = await on.logIn('/posts-away', { allowedDomains: [] });
     expect(on.posted).toEqual([expect.stringContaining(`127.0.0.1:${on.site.port} user=ann&pass=`)]);
     expect(outcome).toMatchObject({ reading: { kind: 'logged_in' } });
@@ -164,12 +164,12 @@ describe('a one-time code', () => {
         .join('&'),
     ],
     ['a form that its last digit sends', '/code-goes', `code=${CODE_TYPED}`],
-  ])('goes where it belongs, once, on %s', async (_what, path, sent) => {
+  ])('is typed once into its field on %s', async (_what, path, sent) => {
     expect(await on.logIn(path)).toMatchObject({ reading: { kind: 'logged_in' } });
     expect(on.posted).toEqual([`localhost:${on.site.port} ${sent}`]);
   });
 
-  it("does not reach a stranger's frame that takes the focus", async () => {
+  it('does not reach a cross-site frame that takes the focus', async () => {
     await on.logIn('/code-frame-steals');
     expect(on.stolen).toEqual([]);
     expect(on.posted).toEqual([`localhost:${on.site.port} code=${CODE_TYPED}`]);

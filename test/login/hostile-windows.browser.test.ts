@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from 'vitest';
-import { readLogin } from '../../activities/login/read-login.ts';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { containing, eventually } from '../browser/service-under-test.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
@@ -45,7 +45,7 @@ afterAll(() => on.close());
 
 const strange = (): string => `http://127.0.0.1:${String(on.site.port)}/`;
 
-describe("a stranger's window", () => {
+describe('a foreign window', () => {
   it.each([
     ['that the press opens', '/opens', []],
     ['that the press opens, where the connection names its domains', '/opens', ['localhost']],
@@ -66,7 +66,7 @@ describe("a stranger's window", () => {
     });
   });
 
-  it('that opens while a person looks for the code has none of it', async () => {
+  it('that opens while a person looks up a code does not receive it', async () => {
     await on.logIn('/opens-own', { allowedDomains: [] });
     const page = await on.open('/code-then-window');
     const reading = await readLogin(page);
@@ -82,13 +82,13 @@ describe("a stranger's window", () => {
 });
 
 describe('a window of the login', () => {
-  it('is one on its own site', async () => {
+  it("is one on the connection's site", async () => {
     expect(await on.logIn('/opens-own', { allowedDomains: [] })).toMatchObject({
       reading: { kind: 'form', url: `${on.site.origin}/asks` },
     });
   });
 
-  it('is one that opens as somebody chooses a provider, whatever site it is on', async () => {
+  it('is one that opens when a provider is chosen, on any site', async () => {
     const reading = await readLogin(await on.open('/provider'));
     const [choice] = reading.choices;
     expect(choice).toMatchObject({ type: 'sso_provider' });
@@ -96,7 +96,7 @@ describe('a window of the login', () => {
     expect(outcome).toMatchObject({ reading: { kind: 'form', url: `${strange()}asks` } });
   });
 
-  it("is one that asks a company's own provider in the name of the site", async () => {
+  it("is one with an authorization request of the site to a company's own provider", async () => {
     expect(await on.logIn('/asks-in-name', { allowedDomains: [] })).toMatchObject({
       reading: { kind: 'form', url: containing(`${strange()}asks`) },
     });

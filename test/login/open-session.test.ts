@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
-import { isCaptured, openLoginSession } from '../../activities/login/open-session.ts';
+import { hasTelemetry, openLoginSession } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import { loginTarget } from './login-target.ts';
@@ -58,7 +58,7 @@ async function open(
     peer.server.close();
   };
   const captured = await openLoginSession(service, target(telemetry), 'flow-1', 60, new AbortController().signal).then(
-    isCaptured,
+    hasTelemetry,
     (error: unknown) => (error instanceof Error ? error.message : 'thrown'),
   );
   return { asked: peer.asked, captured };
@@ -70,7 +70,7 @@ const captures = (...categories: string[]): object => ({
 });
 
 describe('the session of a login', () => {
-  it('takes the telemetry of the connection, and says what it is for', async () => {
+  it('uses the telemetry settings of the connection and declares its purpose', async () => {
     const telemetry = { browser: { interaction: on } };
     const { asked, captured } = await open(telemetry, { managed_auth: true, ...captures('control', 'interaction') });
     expect(asked.map(({ call, managedAuth }) => [call, managedAuth])).toEqual([
@@ -81,7 +81,7 @@ describe('the session of a login', () => {
     expect(captured).toBe(true);
   });
 
-  it('captures nothing of what is typed at a service that does not know of that', async () => {
+  it('captures no typed text on a service that does not leave it out', async () => {
     const { asked, captured } = await open({ browser: { network: on } }, captures('control', 'network'));
     expect(asked.map(({ call }) => call)).toEqual(['GET /browsers', 'POST /browsers', 'PATCH /browsers/b1']);
     const off = { enabled: false };
@@ -91,7 +91,7 @@ describe('the session of a login', () => {
     expect(captured).toBe(true);
   });
 
-  it('is not used when that cannot be turned off', async () => {
+  it('is not used if that telemetry cannot be turned off', async () => {
     const { asked, captured } = await open({ browser: { console: on } }, captures('console'), 500);
     expect(asked.at(-1)?.call).toBe('DELETE /browsers/b1');
     expect(captured).toContain('browser service failed');
@@ -102,7 +102,7 @@ describe('the session of a login', () => {
     ['the default set', { enabled: true }, captures('control'), true],
     ['a peer that echoes something else', { enabled: true }, { telemetry: 'yes', managed_auth: 7 }, false],
     ['null', undefined, { telemetry: null }, false],
-  ])('needs nothing turned off: %s', async (_, telemetry, created, captured) => {
+  ])('keeps its telemetry: %s', async (_, telemetry, created, captured) => {
     const opened = await open(telemetry, created);
     expect(opened.asked).toHaveLength(2);
     expect(opened.captured).toBe(captured);

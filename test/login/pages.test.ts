@@ -2,10 +2,10 @@ import fs from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { createPages } from '../../activities/login/pages.ts';
+import { createPages } from '../../activities/login/session/pages.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 
-it('connects without a folder in the temporary one, which would stay when the browser goes first', async () => {
+it('connects without creating a temporary folder, which would be left behind if the browser closes first', async () => {
   const browser = new WebSocketServer({ port: 0 });
   const commands: string[] = [];
   browser.on('connection', (client) => {

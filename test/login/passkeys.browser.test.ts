@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPasskeys, type Passkeys } from '../../activities/login/passkeys.ts';
+import { createPasskeys, type Passkeys } from '../../activities/login/credentials/passkeys.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { Passkey } from '../../contract/passkeys.ts';
 import { createExternalCredentials, type OpenedProvider } from '../../credential-providers/external-credentials.ts';
@@ -79,7 +79,7 @@ const create = (on: Page): Promise<string> =>
   );
 
 describe('the passkeys of a login', () => {
-  it('answer a prompt in the page and in windows that it opens, and only their own site', async () => {
+  it('answer prompts of their own site only, in the page and its popups', async () => {
     const mine = newPasskey('mine', { rp_id: 'localhost' });
     const { passkeys, of } = await loginWith([mine, newPasskey('another site', { rp_id: 'other.example' })]);
     await page.goto(url);
@@ -93,7 +93,7 @@ describe('the passkeys of a login', () => {
     expect(await ask(popup)).toBe(mine.credential_id);
   });
 
-  it('are there again after another debugger has let go of the page', async () => {
+  it('are restored after another debugger detaches from the page', async () => {
     const mine = newPasskey('mine', { rp_id: 'localhost' });
     const { passkeys, of } = await loginWith([mine]);
     await page.goto(url);
@@ -103,13 +103,13 @@ describe('the passkeys of a login', () => {
     expect(await ask(page)).toBe(mine.credential_id);
   });
 
-  it('decline a prompt at once where there is none', async () => {
+  it('decline a prompt at once if there are none', async () => {
     await loginWith([]);
     await page.goto(url);
     expect(await ask(page)).toBe('NotAllowedError');
   });
 
-  it('count signatures where they count, and leave those that do not at zero', async () => {
+  it('count signatures, and keep counts of zero at zero', async () => {
     const counting = newPasskey('counting', { rp_id: 'localhost', sign_count: 7 });
     for (const [passkey, after] of [
       [counting, 9],
@@ -118,9 +118,9 @@ describe('the passkeys of a login', () => {
       const { passkeys, id, of } = await loginWith([passkey]);
       await page.goto(url);
       await ask(page);
-      await passkeys.saveCounts(...of);
+      await passkeys.saveSignCounts(...of);
       await ask(page);
-      await passkeys.saveCounts(...of);
+      await passkeys.saveSignCounts(...of);
       const opened: OpenedCredential | null = await stores().store.credentials.open(id);
       expect(opened?.passkeys).toEqual([{ ...passkey, sign_count: after }]);
       await context.close();
@@ -129,7 +129,7 @@ describe('the passkeys of a login', () => {
     }
   });
 
-  it('of an external secret store are fetched for each login and count by the clock, for nothing is written back', async () => {
+  it('of an external secret store are fetched for each login and count by the clock, because counts are not written back', async () => {
     const counting = newPasskey('counting', { rp_id: 'localhost', sign_count: 7 });
     const still = newPasskey('not counting', { rp_id: 'localhost' });
     const held = { site: { data: { passkeys: [counting] } } };
@@ -161,7 +161,7 @@ describe('the passkeys of a login', () => {
       await passkeys.prepare(target, 'brw_1');
       await page.goto(url);
       counts.push(await countAfterAsking(page));
-      await passkeys.saveCounts(target, 'brw_1');
+      await passkeys.saveSignCounts(target, 'brw_1');
       seconds += 3600;
       await context.close();
       context = await browser.newContext();
@@ -171,7 +171,7 @@ describe('the passkeys of a login', () => {
     await vault.close();
   });
 
-  it('are created only once somebody has agreed, in pages that come later too, and handed over once', async () => {
+  it('are created only once a person has agreed, also in later pages, and returned once', async () => {
     const { passkeys, of } = await loginWith([]);
     await page.goto(url);
     expect(await create(page)).toBe('NotAllowedError');

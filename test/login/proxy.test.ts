@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserService } from '../../browser-client/service.ts';
-import { blameProxy } from '../../activities/login/network-faults.ts';
-import { sessionBody } from '../../activities/login/session-body.ts';
+import { failOnProxyError } from '../../activities/login/session/network-errors.ts';
+import { sessionBody } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserProxyConfig } from '../../contract/proxies.ts';
 import { loginTarget } from './login-target.ts';
@@ -29,13 +29,13 @@ describe('the proxy of a login', () => {
       open: () => Promise.reject(new Error('not asked for')),
       close: () => Promise.resolve(),
     };
-    return blameProxy({ service }, target(proxy), 's', { kind }).then(
+    return failOnProxyError({ service }, target(proxy), 's', { kind }).then(
       () => 'nothing',
       (error: unknown) => String(Reflect.get(Object(error), 'type')),
     );
   };
 
-  it('is blamed for a page that it kept away, and for nothing else', async () => {
+  it('is reported for pages that it made unavailable and for nothing else', async () => {
     const office = { id: 'prx_1' };
     const fault = (last: string): object => ({ proxy: { id: 'prx_1', last_fault: last } });
     expect(await blamed(fault('credentials_refused'), 'unavailable', office)).toBe('proxy_credentials_refused');

@@ -1,7 +1,7 @@
 import { type Browser, type Page } from 'playwright-core';
 import { encodeQR } from 'qr';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { seeFrames } from '../../activities/login/reading/frames.ts';
+import { collectFrames } from '../../activities/login/reading/frames.ts';
 import { readPage } from '../../activities/login/reading/read-page.ts';
 import { launchViewer } from '../setup/viewer.ts';
 import { readTotpSetup } from '../../reader/signs/totp-setup.ts';
@@ -36,14 +36,14 @@ it.each([
     `<div style="width:200px;height:200px;background-size:cover;background-image:url('${encodeQR(LINK, 'data-url')}')"></div>`,
   ],
   ['beside the code of an application to install', image('https://apps.example.com/authenticator') + image(LINK)],
-])('the key of a new authenticator is read off a QR code %s', async (_how, code) => {
+])('reads the key of a new authenticator from a QR code %s', async (_how, code) => {
   // As good as a new page, which costs a process: a document of its own.
   await page.goto('about:blank');
   const body = (shown: string): string =>
     `<h1>Set up your authenticator app</h1><p>Scan the QR code with it.</p>${shown}
      <form><label for=c>Authentication code</label><input id=c autocomplete=one-time-code><button>Verify</button></form>`;
   await page.setContent(body(code));
-  expect(readTotpSetup(await seeFrames(page))?.secret).toBe(LINK);
+  expect(readTotpSetup(await collectFrames(page))?.secret).toBe(LINK);
   const reading = await readPage(page);
   expect(reading.enrolment).toBe(true);
   expect(JSON.stringify(reading)).not.toMatch(/JBSWY3DP|otpauth/i);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { QuickCheckInput } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
-import { createQuickCheck, type QuickCheckParts } from '../../activities/login/quick-check.ts';
+import { createQuickCheck, type QuickCheckDeps } from '../../activities/login/checks/quick-check.ts';
 import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';
 
 const INPUT: QuickCheckInput = {
@@ -12,7 +12,7 @@ const INPUT: QuickCheckInput = {
   event: { id: 'evt_1', type: 'health_check', status: 'AUTHENTICATED', timestamp: '2026-01-01T01:00:00.000Z' },
 };
 
-function quickCheck(parts: Partial<QuickCheckParts> = {}) {
+function quickCheck(parts: Partial<QuickCheckDeps> = {}) {
   const records: ConnectionRecord[] = [];
   const activity = createQuickCheck(
     {
@@ -33,20 +33,20 @@ it('records the document and how the check was made', async () => {
   expect(records).toEqual([{ document: DOCUMENT, timeline: [{ ...INPUT.event, check: CHECK }] }]);
 });
 
-it('leaves it to the workflow what a credential means that has changed', async () => {
+it('leaves a changed credential to the workflow', async () => {
   const changed = { ...FACTS, version: 2 };
   const { check, records } = quickCheck({ readCredential: () => Promise.resolve(changed) });
   expect(await check()).toEqual({ missed: null, check: CHECK, credential: changed, recorded: false });
   expect(records).toEqual([]);
 });
 
-it('leaves a site that does not clearly say "signed in" to a browser', async () => {
+it('leaves a site without a clear "signed in" to a browser', async () => {
   const { check, records } = quickCheck({ ask: () => Promise.resolve(null) });
   expect(await check()).toEqual({ missed: 'unsure' });
   expect(records).toEqual([]);
 });
 
-it('waits for no slow site, asks no more than a few at once, and goes on when those have answered', async () => {
+it('does not wait for slow sites, limits concurrent requests, and continues once they have finished', async () => {
   let isSlow = true;
   const answers: (() => void)[] = [];
   const ask = (): Promise<CheckMethod> =>

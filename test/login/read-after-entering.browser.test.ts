@@ -1,8 +1,8 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
-import type { Pages } from '../../activities/login/pages.ts';
-import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
+import type { Pages } from '../../activities/login/session/pages.ts';
+import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Nobody listens there: a visitor whom nobody knows cannot be had. */
+/** No service listens there, so that no page is read anonymously. */
 const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });
 
-/** What a page reads as after an answer. `html`: of one address, what it answers each time; the last from then on. */
+/** Reads a page as after an answer. `html`: the successive responses of `url`; the last one repeats. */
 async function after(html: string | string[], inputsBefore: number | null = null, url = ''): Promise<PageReading> {
-  // As good as a new page, which costs a process: what is read has a document of its own.
+  // Cheaper than a new page, which costs a process.
   await tab.goto('about:blank');
   const pages: Pages = {
     of: () => Promise.resolve(tab),
@@ -44,7 +44,7 @@ async function after(html: string | string[], inputsBefore: number | null = null
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page: tab, url: tab.url(), inputs: inputsBefore, underWay: new Set() },
+      inputsBefore === null ? null : { page: tab, url: tab.url(), inputs: inputsBefore, inFlight: new Set() },
       signal,
     );
   } finally {
@@ -58,14 +58,14 @@ const offers = ({ kind, choices }: PageReading): unknown => [
 ];
 
 describe('after the last answer', () => {
-  it('waits for a form that stays filled in while a script leads on', async () => {
+  it('waits for a form that stays filled in while a script navigates', async () => {
     const { kind } = await after(`<title>Log in</title><form>
       <input name="user" value="ann"><input type="password" name="p" value="secret"><button disabled>Logging in</button></form>
       <script>setTimeout(() => { document.body.innerHTML = '<h1>Overview</h1><p>4 failed login attempts</p><p>Disks: 2</p>'; }, 2500);</script>`);
     expect(kind).toBe('logged_in');
   });
 
-  it('waits no longer for a form that a code has joined, though all else in it stays filled in', async () => {
+  it('stops waiting once the form has gained a code field, although the rest stays filled in', async () => {
     const page = `<title>Log in</title><form><input name="user" value="ann"><input type="password" name="p" value="secret">
       <label>One-time code <input name="otp" autocomplete="one-time-code"></label><button>Log in</button></form>
       <script>setTimeout(() => { document.body.innerHTML = '<a href="/logout">Log out</a>'; }, 3500);</script>`;
@@ -77,7 +77,7 @@ describe('after the last answer', () => {
   it.each([
     ['each of them', '<input name="user" value="ann" disabled><input type="password" name="p" value="no" disabled>'],
     ['all at once', '<fieldset disabled><input name="user" value="ann"><input type="password" value="no"></fieldset>'],
-  ])('takes no page for the inside whose fields are locked while they are sent: %s', async (_how, fields) => {
+  ])('does not take a page with fields disabled during submission for signed in: %s', async (_how, fields) => {
     const { kind, website_error: refusal } = await after(`<title>Welcome home</title><form>
       ${fields}<p id="error" role="alert"></p><button>Log in</button></form>
       <script>setTimeout(() => {
@@ -87,31 +87,31 @@ describe('after the last answer', () => {
     expect([kind, refusal]).toEqual(['form', 'Invalid user name or password']);
   });
 
-  it('takes the question whether to stay signed in as one that may be answered with yes', async () => {
+  it('reads "stay signed in?" as a choice that may be answered with yes', async () => {
     const page = `<title>Sign in</title><h1>Stay signed in?</h1><p>Do this to sign in less often.</p>
       <input type="button" value="No"><input type="submit" value="Yes">`;
     expect(offers(await after(page))).toEqual(['choice', 'other No', 'other Yes *']);
   });
 
-  it('puts off what a site would like to have', async () => {
+  it('postpones optional requests of a site', async () => {
     const page = `<title>Acme</title><h1>Add a phone number</h1><p>It helps to get back in.</p>
       <button>Add phone</button><button>Not now</button>`;
     expect(offers(await after(page))).toEqual(['choice', 'other Add phone', 'other Not now *']);
   });
 
-  it('leaves it to a person to agree to terms', async () => {
+  it('leaves agreeing to terms to a person', async () => {
     const page = `<title>Acme</title><h1>We have updated our Terms of Service</h1><p>Read them before you go on.</p>
       <button>I agree</button><button>Decline</button><a href="/terms">Read the terms</a>`;
     expect(offers(await after(page))).toEqual(['choice', 'other I agree', 'other Decline']);
   });
 
-  it('takes no page for the inside that is about terms, though it lets those out who decline', async () => {
+  it('does not take a terms page for signed in, although declining logs out', async () => {
     const page = `<title>Acme</title><header><a href="/logout">Sign out</a></header><h1>Terms of Service and Privacy Policy</h1>
       <p>Read them before you go on.</p><button>Accept terms</button><form action="/logout"><button>Decline</button></form>`;
     expect(offers(await after(page))).toEqual(['choice', 'other Accept terms', 'other Decline']);
   });
 
-  it('has the boxes ticked that terms rest on, and no other, once a person agrees', async () => {
+  it('checks only the boxes that the terms require once a person agrees', async () => {
     const page = `<title>Acme</title><h1>Terms and conditions</h1><form><label><input type="checkbox" id="terms"
       onchange="this.form.go.disabled = !this.checked"> I have read the <a href="/terms">terms</a></label>
       <label><input type="checkbox" id="news"> I agree to receive special offers</label>
@@ -126,13 +126,13 @@ describe('after the last answer', () => {
     expect(decline?.ticks).toBeUndefined();
   });
 
-  it('passes a page whose only button leads on', async () => {
+  it('passes a page whose only button continues', async () => {
     const page = `<title>Sign in</title><h1>Sign in via GitHub</h1><p>You are about to sign in using a third-party account.</p>
       <form method="post"><button type="submit">Continue</button></form>`;
     expect(offers(await after(page))).toEqual(['choice', 'other Continue *']);
   });
 
-  it('leaves it to a person to let an application have what a provider knows', async () => {
+  it('leaves granting an application access to a provider account to a person', async () => {
     const page = `<title>Authorize</title><h1>Portal wants to access your account</h1><ul><li>Your name</li></ul>
       <button>Authorize</button><button>Cancel</button>`;
     const reading = await after(page);
@@ -144,12 +144,12 @@ describe('after the last answer', () => {
     expect(offers(await after(bare))).toEqual(['choice', 'other Continue']);
   });
 
-  it('takes a page with much to press for the inside, whatever it offers', async () => {
+  it('takes a page with many controls for signed in, whatever it offers', async () => {
     const menu = Array.from({ length: 14 }, (_, index) => `<button>Item ${index}</button>`).join('');
     expect((await after(`<title>Acme</title><h1>Inbox</h1>${menu}<button>Skip</button>`)).kind).toBe('logged_in');
   });
 
-  it('presses the only button of a notice that is to be read', async () => {
+  it('acknowledges a notice', async () => {
     const notice = `<title>Portal</title><h1>Scheduled maintenance</h1><p>On Sunday the portal is not available.</p>
       <form><button>I have read this notice</button></form>`;
     expect(offers(await after(notice))).toEqual(['choice', 'other I have read this notice *']);
@@ -163,13 +163,13 @@ describe('after the last answer', () => {
     ],
     ['Unknown user', '<h1>Error</h1><p>Unknown user or wrong password.</p>', 'Unknown user or wrong password.'],
     ['an alert', '<p role="alert">Falsches Passwort</p><p>Hilfe</p>', 'Falsches Passwort'],
-  ])('takes no page for the inside that only refuses: %s', async (_name, html, error) => {
+  ])('does not take a page that only refuses for signed in: %s', async (_name, html, error) => {
     const way = '<a href="/">Back</a><button onclick="history.back()">Try again</button>';
     const reading = await after(`<title>Acme</title>${html}${way}`);
     expect([reading.kind, reading.website_error]).toEqual(['other', error]);
   });
 
-  it('asks again by the form of the address that a page without one has refused', async () => {
+  it('reopens the form after a refusal on a page of its own', async () => {
     const refused = '<h1>Login failed</h1><p>The user name or password is incorrect.</p>';
     const form =
       '<form><label>User <input name="u"></label><label>Password <input type="password" name="p"></label><button>Log in</button></form>';
@@ -178,7 +178,7 @@ describe('after the last answer', () => {
     expect(reading.website_error).toBe('The user name or password is incorrect.');
   });
 
-  it('takes a fault of the site for no refusal of what was typed', async () => {
+  it('does not take a fault of the site for a refusal', async () => {
     const reading = await after(
       '<title>Acme</title><h1>Login failed</h1><p role="alert">Login failed: server error</p>',
     );
@@ -195,7 +195,7 @@ describe('after the last answer', () => {
     submit !== null,
   ];
 
-  it('asks the person a security question, and does not press its empty form', async () => {
+  it('asks the person a security question instead of submitting it empty', async () => {
     const answer = ['form', [['text', 'What was the name of your first pet?', true]], true];
     expect(asked(await after(question()))).toEqual(answer);
     const refused = await after(question('<p class="error" role="alert">That answer is not correct</p>'));
@@ -203,13 +203,13 @@ describe('after the last answer', () => {
     expect(refused.website_error).toBe('That answer is not correct');
   });
 
-  it('postpones what a site would like to know, and asks nobody', async () => {
+  it('postpones an optional form without asking anyone', async () => {
     const wish = `<title>Acme</title><h2>Add a recovery email</h2><form method="post"><label>Recovery address <input name="r"></label>
       <button>Continue</button><button type="button">Not now</button></form>`;
     expect(offers(await after(wish))).toContain('other Not now *');
   });
 
-  it('asks for what else shows who a person is', async () => {
+  it('asks for other identifying details', async () => {
     const birthday = `<title>Confirm it is you</title><h2>Confirm your date of birth</h2><form method="post"><label>Day <input name="d"></label>
       <label>Month <input name="m"></label><label>Year <input name="y"></label><button>Verify</button></form>`;
     expect(asked(await after(birthday))).toEqual([
@@ -227,11 +227,11 @@ describe('after the last answer', () => {
     ['a list of tasks', '<label>New task <input name="task"></label><button>Add</button>'],
     ['a chat', '<label>Message <input name="m"></label><button>Send</button>'],
     ['a model to try', '<label>Prompt <input name="prompt"></label><button>Submit</button><button>Clear</button>'],
-  ])('asks nothing that the inside of an application takes: %s', async (_what, form) => {
+  ])('does not ask for the inputs of an application: %s', async (_what, form) => {
     expect((await after(`<title>Work</title><h1>Work</h1><form method="post">${form}</form>`)).kind).toBe('logged_in');
   });
 
-  it('takes no answered authorization request for the inside, which it leads back to in a moment', async () => {
+  it('does not take an answered authorization request for signed in before it redirects', async () => {
     const page = `<title>Home</title><h1>Welcome home!</h1><p>${'It is good to see you here. '.repeat(10)}</p>
       <script>setTimeout(() => location.assign('/'), 2500);</script>`;
     const reading = await after(
@@ -242,14 +242,14 @@ describe('after the last answer', () => {
     expect([reading.kind, reading.url]).toEqual(['logged_in', 'http://acme.test/']);
   });
 
-  it('lets an application redeem the answer of a provider before it is taken for the inside', async () => {
+  it('waits for the application to redeem an authorization response', async () => {
     const page = `<title>Home</title><header><a href="/logout">Sign out</a></header><h1>Welcome home!</h1>
       <script>setTimeout(() => history.replaceState(null, '', '/'), 1500);</script>`;
     const reading = await after(page, 2, 'http://acme.test/?auth_callback=1&code=abc&state=xyz');
     expect([reading.kind, reading.url]).toEqual(['logged_in', 'http://acme.test/']);
   });
 
-  it('says that a new password is wanted', async () => {
+  it('reports that a new password is required', async () => {
     const page = `<title>Acme</title><h1>Your password has expired</h1><form><input type="password" placeholder="New password">
       <input type="password" placeholder="Confirm new password"><button>Save</button></form>`;
     expect((await after(page)).kind).toBe('password_change');

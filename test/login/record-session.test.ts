@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepRecordings, recordSession } from '../../activities/login/record-session.ts';
+import { saveRecordings, recordSession } from '../../activities/login/session/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { RecordingQueries } from '../../store/queries/recordings.ts';
 import { loginTarget } from './login-target.ts';
@@ -41,12 +41,12 @@ async function keep(more: Partial<LoginTarget> = RECORDED): Promise<Kept[]> {
     },
   };
   const deps = { service: peer.service, store: { recordings } };
-  await keepRecordings(deps, loginTarget(more), 'b/1', new AbortController().signal);
+  await saveRecordings(deps, loginTarget(more), 'b/1', new AbortController().signal);
   return kept;
 }
 
 describe('the recorder of a login', () => {
-  it('is started inside the session, asked to finish, and its video found, fetched and kept', async () => {
+  it('is started in the session, stopped, and its video saved', async () => {
     const id = await record();
     expect(id).toMatch(/^rep_\w{25}$/);
     expect(peer.asked).toEqual(['GET fs/list_files', 'POST process/spawn', 'GET fs/list_files', 'PUT fs/write_file']);
@@ -67,14 +67,14 @@ describe('the recorder of a login', () => {
     expect(recording?.startedAt.getTime()).toBeLessThanOrEqual(recording?.finishedAt.getTime() ?? 0);
   });
 
-  it.each([{ recordSession: false }, {}])('is not for others', async (more) => {
+  it.each([{ recordSession: false }, {}])('is not started without the setting', async (more) => {
     expect(await record({ replays: REPLAYS }, more)).toBeNull();
     expect(told).toBeNull();
     expect(await keep(more)).toEqual([]);
     expect(peer.asked).toEqual([]);
   });
 
-  it('goes on when an earlier try has started it, and its video is kept though its process is not known', async () => {
+  it('continues if an earlier attempt started it, and its video is saved although its process is unknown', async () => {
     const id = await record();
     peer.files.delete(`${FOLDER}/${String(id)}.json`);
     const again = await recordSession(peer.service, loginTarget(RECORDED), 'b/1', 60, new AbortController().signal);
@@ -84,7 +84,7 @@ describe('the recorder of a login', () => {
     expect(peer.signals).toEqual([]);
   });
 
-  it.each([404, 422, 500])('may have ended by itself, of which the service knows nothing (%d)', async (forgotten) => {
+  it.each([404, 422, 500])('may have exited by itself without the service knowing (%d)', async (forgotten) => {
     const id = await record({ forgotten });
     const { process_id: processId } = JSON.parse(String(peer.files.get(`${FOLDER}/${String(id)}.json`))) as Record<
       string,
@@ -96,7 +96,7 @@ describe('the recorder of a login', () => {
     expect(recording?.video.toString()).toBe(VIDEO);
   });
 
-  it('leaves alone what other programs put beside it', async () => {
+  it('ignores files of other programs', async () => {
     const id = await record();
     peer.files.set(`${FOLDER}/../../etc/passwd.mp4`, Buffer.from('x'));
     peer.files.set(`${FOLDER}/notes.mp4`, Buffer.from('x'));
@@ -112,19 +112,19 @@ describe('the recorder of a login', () => {
   );
 });
 
-describe('where no recorder runs inside the session', () => {
+describe('if no recorder runs in the session', () => {
   it.each<[string, PeerManners]>([
     ['processes are refused', { spawn: 403 }],
     ['there are none', { spawn: 404 }],
     ['there is no room', { spawn: 529 }],
     ['it ends at once', { endsAtOnce: true }],
-  ])('the service’s own replay is started: %s', async (_, manners) => {
+  ])('starts a replay of the service: %s', async (_, manners) => {
     expect(await record({ ...manners, replays: REPLAYS })).toBe('rep_new');
     expect(peer.asked.slice(-2)).toEqual(['GET replays', 'POST replays']);
     expect(await keep()).toEqual([]);
   });
 
-  it('a replay goes on that an earlier try has started', async () => {
+  it('reuses a replay that an earlier attempt started', async () => {
     const earlier = [
       { replay_id: 'rep_over', finished_at: '2026-01-01T00:00:00Z' },
       { replay_id: 'rep_runs', finished_at: null },
@@ -141,17 +141,17 @@ describe('where no recorder runs inside the session', () => {
     ['fails', { GET: [200, []], POST: [500, 'oops'] }],
     ['answers nothing', { GET: [200, []], POST: [200, ''] }],
     ['answers nonsense', { GET: [200, { replays: [] }], POST: [201, { replay_id: 'rep_new' }] }],
-  ])('no login fails where the service %s', async (_, replays) => {
+  ])('does not fail the login if the service %s', async (_, replays) => {
     expect(await record({ spawn: 500, ...(replays === undefined ? {} : { replays }) })).toBeNull();
-    expect(told).toMatch(/^Not recorded: no program runs in sessions/);
+    expect(told).toMatch(/^Not recorded: the browser service runs no programs in its sessions/);
   });
 
-  it('a recorder that does not start is told apart from programs that are refused', async () => {
+  it('distinguishes a recorder that does not start from refused processes', async () => {
     expect(await record({ endsAtOnce: true })).toBeNull();
-    expect(told).toMatch(/^Not recorded: no recorder starts in sessions .* install ffmpeg and Xvfb/);
+    expect(told).toMatch(/^Not recorded: the recorder does not start in sessions .* install ffmpeg and Xvfb/);
   });
 
-  it('ends with the activity that asked for it', async () => {
+  it('stops when the activity is canceled', async () => {
     await expect(record({ replays: REPLAYS }, undefined, AbortSignal.abort())).rejects.toThrow();
   });
 });

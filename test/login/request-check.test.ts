@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { cookiesFor } from '../../activities/login/request-check/cookies.ts';
-import { judge, learnRule, type SiteAnswer } from '../../activities/login/request-check/rule.ts';
+import { cookiesFor } from '../../activities/login/checks/request-cookies.ts';
+import { applyRule, learnRule, type SiteResponse } from '../../activities/login/checks/request-rule.ts';
 import type { ProfileCookie } from '../../store/profile-state/state.ts';
 
-function answer(body: string, more: Partial<SiteAnswer> = {}): SiteAnswer {
+function answer(body: string, more: Partial<SiteResponse> = {}): SiteResponse {
   return { status: 200, location: null, body, ...more };
 }
 const toLogin = answer('', { status: 303, location: 'https://a.example/login?next=1' });
@@ -13,22 +13,22 @@ const inside = (nonce: string) =>
   );
 const outside = answer('<a href="/login">Sign in</a><form action="/session"></form>');
 
-describe('a rule that tells a session from none', () => {
-  it('is a redirect on one side, and what the page is built of on the other', () => {
+describe('a rule that distinguishes a session', () => {
+  it('uses a redirect on one side and markup on the other', () => {
     const rule = learnRule([inside('x'), inside('y')], [toLogin, toLogin]);
     if (rule === null) throw new Error('nothing was learned');
     expect(rule).toMatchObject({ signedOut: { status: 303, location: 'a.example/login', marks: [] } });
     expect(rule.signedIn.marks).toHaveLength(2);
     expect(JSON.stringify(rule)).not.toContain('logout');
-    expect(judge(rule, inside('z'))).toEqual({ verdict: 'authenticated', decidedBy: 'content' });
-    expect(judge(rule, toLogin)).toEqual({ verdict: 'expired', decidedBy: 'redirect' });
+    expect(applyRule(rule, inside('z'))).toEqual({ verdict: 'authenticated', decidedBy: 'content' });
+    expect(applyRule(rule, toLogin)).toEqual({ verdict: 'expired', decidedBy: 'redirect' });
   });
 
-  it('is the content where both are pages', () => {
+  it('uses markup if both are pages', () => {
     const rule = learnRule([inside('x'), inside('y')], [outside, outside]);
     if (rule === null) throw new Error('nothing was learned');
-    expect(judge(rule, inside('z')).verdict).toBe('authenticated');
-    expect(judge(rule, outside).verdict).toBe('expired');
+    expect(applyRule(rule, inside('z')).verdict).toBe('authenticated');
+    expect(applyRule(rule, outside).verdict).toBe('expired');
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('a rule that tells a session from none', () => {
     for (const out of [toLogin, outside]) {
       const rule = learnRule([inside('x'), inside('y')], [out, out]);
       if (rule === null) throw new Error('nothing was learned');
-      expect(judge(rule, met)).toEqual(
+      expect(applyRule(rule, met)).toEqual(
         // A redirect has no marks to be met.
         out === toLogin && met.body.includes('/logout')
           ? { verdict: 'authenticated', decidedBy: 'content' }
@@ -78,18 +78,18 @@ describe('the cookies of a request', () => {
   };
   const URL = 'https://www.a.example/account';
 
-  it('are those that a browser would send', () => {
+  it('are those a browser would send', () => {
     expect(cookiesFor(state, URL).header.split('; ').sort()).toEqual(['all=v', 'own=v']);
     expect(cookiesFor(state, URL.replace('https:', 'http:')).header).toBe('');
     expect(cookiesFor(state, 'https://www.a.example/deep/er').header).toContain('deep=v');
   });
 
-  it('stay as they are where the answer renews none', () => {
+  it('are unchanged if the response sets none', () => {
     expect(cookiesFor(state, URL).after([])).toBe(state);
     expect(cookiesFor(state, URL).after(['all=v; Domain=a.example; Path=/; Secure; HttpOnly'])).toBe(state);
   });
 
-  it('are changed, added and removed as the answer says, and nothing else is', () => {
+  it('are updated, added and removed as the response says', () => {
     const after = cookiesFor(state, URL).after([
       'own=w; Path=/; Max-Age=60; Secure; SameSite=Strict',
       'fresh=1',

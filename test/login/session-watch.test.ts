@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { createSessionWatch, type WatchParts } from '../../activities/login/session-watch.ts';
+import { createSessionWatch, type WatchDeps } from '../../activities/login/checks/quick-check.ts';
 import type { WatchEnd, WatchInput } from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
@@ -20,7 +20,7 @@ const INPUT: WatchInput = {
 };
 
 /** A world of one row, written as the store does: a revision that is not newer changes nothing. */
-function watched(parts: Partial<WatchParts> = {}) {
+function watched(parts: Partial<WatchDeps> = {}) {
   const written: ConnectionRecord[] = [];
   const world = { asked: 0, written, row: DOCUMENT.revision as number | null };
   const record = (state: ConnectionRecord): Promise<void> => {
@@ -60,7 +60,7 @@ function watched(parts: Partial<WatchParts> = {}) {
 const delayOf = (end: WatchEnd | ApplicationFailure): number =>
   end instanceof ApplicationFailure && typeof end.nextRetryDelay === 'number' ? end.nextRetryDelay : Number.NaN;
 
-it('records each check under a revision and an id of its own, and asks quietly for the next one at its time', async () => {
+it('records each check with its own revision and id and schedules the next as a benign retry', async () => {
   const { world, tryAt } = watched();
   const first = await tryAt(FIRST_MS + 20);
   expect(first).toMatchObject({ type: 'still_signed_in', category: ApplicationFailureCategory.BENIGN });
@@ -78,7 +78,7 @@ it('records each check under a revision and an id of its own, and asks quietly f
   ]);
 });
 
-it('records a check once whose worker was killed after the site was asked', async () => {
+it('records a check once if its worker was killed after asking the site', async () => {
   const killed = watched();
   let isKilled = true;
   const { world, tryAt } = watched({
@@ -92,7 +92,7 @@ it('records a check once whose worker was killed after the site was asked', asyn
   expect(killed.world.written).toHaveLength(1);
 });
 
-it('neither asks nor records again when the worker was killed after the row was written', async () => {
+it('neither asks nor records again if the worker was killed after the write', async () => {
   const store = watched();
   const { world, tryAt } = watched({
     record: async (state) => {
@@ -110,7 +110,7 @@ it('neither asks nor records again when the worker was killed after the row was 
   expect(store.world.written).toHaveLength(1);
 });
 
-it('leaves to the workflow what it cannot see to', async () => {
+it('leaves what it cannot handle to the workflow', async () => {
   const changed = { ...FACTS, version: 2 };
   expect(await watched({ ask: () => Promise.resolve(null) }).tryAt(FIRST_MS)).toEqual({ missed: 'unsure' });
   expect(await watched({ ask: () => Promise.resolve('late') }).tryAt(FIRST_MS)).toEqual({ missed: 'late' });
@@ -122,7 +122,7 @@ it('leaves to the workflow what it cannot see to', async () => {
   expect(await unwritten.tryAt(FIRST_MS)).toEqual({ ...found, credential: FACTS });
 });
 
-it.each([null, 10])('gives up a row that is gone or another’s: %s', async (row) => {
+it.each([null, 10])('ends if the row was removed or updated by others: %s', async (row) => {
   const { world, tryAt } = watched({ readRevision: () => Promise.resolve(row) });
   expect(await tryAt(FIRST_MS)).toEqual({ missed: 'overtaken' });
   expect(world).toMatchObject({ asked: 0, written: [] });

@@ -4,9 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { countInputs, readAfterEntering } from '../../activities/login/read-after-entering.ts';
-import { waitForRequestsToSettle } from '../../activities/login/reaction.ts';
-import { followTraffic, requestsUnderWay } from '../../activities/login/reading/traffic.ts';
+import { countVisibleInputs, readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
+import { waitForRequestsToSettle, trackRequests, requestsInFlight } from '../../activities/login/reading/traffic.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { launchViewer } from '../setup/viewer.ts';
@@ -57,12 +56,12 @@ const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'n
 /** Types a code, presses, and answers where the page is once its requests have settled, and what it reads as then. */
 async function answered(path: string): Promise<{ settledAt: string; reading: PageReading }> {
   const page: Page = await browser.newPage();
-  followTraffic(page);
+  trackRequests(page);
   const { signal } = new AbortController();
   try {
     await page.goto(site + path);
     await page.fill('input', '123456');
-    const before = { page, url: page.url(), inputs: await countInputs(page), underWay: requestsUnderWay(page) };
+    const before = { page, url: page.url(), inputs: await countVisibleInputs(page), inFlight: requestsInFlight(page) };
     await waitForRequestsToSettle(page, () => page.evaluate("document.querySelector('form').requestSubmit()"), signal);
     const settledAt = new URL(page.url()).pathname;
     const pages = { of: () => Promise.resolve(page), release: () => Promise.resolve(), close: () => Promise.resolve() };
@@ -73,11 +72,11 @@ async function answered(path: string): Promise<{ settledAt: string; reading: Pag
   }
 }
 
-it('waits for the page that the answer to a form redirects to', async () => {
+it('waits for the page that a form submission redirects to', async () => {
   expect((await answered('/redirects')).settledAt).toBe('/inside');
 });
 
-it('asks for no code again whose check a script is still waiting for', async () => {
+it('does not ask for a code again while a script waits for its verification', async () => {
   const { reading } = await answered('/by-script');
   expect([reading.kind, new URL(reading.url).pathname]).toEqual(['logged_in', '/inside-at-once']);
 });

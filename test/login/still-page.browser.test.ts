@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
-import { followTraffic, isTrafficOver } from '../../activities/login/reading/traffic.ts';
+import { trackRequests, isNetworkIdle } from '../../activities/login/reading/traffic.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
 /** An application's inside that shows no name and no way out; it may still ask its server for something. */
@@ -45,29 +45,29 @@ afterAll(async () => {
 
 async function open(path: string) {
   const page = await browser.newPage();
-  followTraffic(page);
+  trackRequests(page);
   await page.goto(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}${path}`);
   return page;
 }
 
 async function read(path: string) {
   const page = await open(path);
-  const reading = readWhenSettled(page, { patienceMs: FOREVER_MS, timeoutMs: FOREVER_MS, endsWhenStill: true });
+  const reading = readWhenSettled(page, { patienceMs: FOREVER_MS, timeoutMs: FOREVER_MS, stopWhenIdle: true });
   return { page, reading };
 }
 
-it('takes a page as it is that stands still and waits for no server, whatever it is told of by a stream', async () => {
+it('returns a stable page without pending requests, ignoring event streams', async () => {
   const { page, reading } = await read('/');
   expect(await reading).toMatchObject({ kind: 'other' });
-  expect(isTrafficOver(page)).toBe(true);
+  expect(isNetworkIdle(page)).toBe(true);
 });
 
-it('waits for the answer that a page waits for, however still it stands', async () => {
+it('waits for pending responses although the page is stable', async () => {
   const { reading } = await read('/asks');
   expect(await reading).toMatchObject({ kind: 'form' });
 });
 
-it('gives a page that has a lot to say its time to ask who is there', async () => {
+it('waits while a page with a lot of text queries its session', async () => {
   const limits = { longestMs: FOREVER_MS, timeoutMs: FOREVER_MS };
   expect(await readWhenSettled(await open('/frame'), limits)).toMatchObject({ kind: 'form' });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOtherAccount } from '../../activities/login/account.ts';
+import { isDifferentAccount } from '../../activities/login/finish-login.ts';
 import type { FrameFacts, TextFacts } from '../../reader/facts.ts';
 import { findNamedAccount } from '../../reader/signs/signed-in.ts';
 
@@ -62,6 +62,6 @@ describe('another account', () => {
     ['nothing known before', undefined, { page, email: '2' }, false],
     ['nothing known now', { page, email: '1' }, null, false],
   ])('%s', (_what, before, now, other) => {
-    expect(isOtherAccount(before, now)).toBe(other);
+    expect(isDifferentAccount(before, now)).toBe(other);
   });
 });

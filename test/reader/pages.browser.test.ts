@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readWhenSettled, readWithReasons } from '../../activities/login/reading/read-page.ts';
-import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
+import { forceOpenShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
@@ -83,7 +83,7 @@ it('gives a field the same selector at every load, although its id is generated 
 it('reads closed shadow roots and locates their fields, regardless of the content security policy', async () => {
   const context = await browser.newContext();
   try {
-    await openShadowRoots(context);
+    await forceOpenShadowRoots(context);
     await context.route('https://closed.test/', (route) =>
       route.fulfill({
         contentType: 'text/html',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { patienceWith } from '../../activities/login/reading/read-page.ts';
+import { patienceFor } from '../../activities/login/reading/read-page.ts';
 import { drawPage } from './drawn-facts.ts';
 import { analyzePage } from '../../reader/analyze-page.ts';
 
@@ -7,7 +7,7 @@ function patienceOf(buttons: string[], busy = false): number {
   const [page] = drawPage(buttons.map((button) => ({ fields: [], button, region: 'header' })));
   if (page === undefined) throw new Error('a page was drawn');
   const frames = [{ ...page, facts: { ...page.facts, busy } }];
-  return patienceWith(analyzePage('https://harbour.test/', frames), frames);
+  return patienceFor(analyzePage('https://harbour.test/', frames), frames);
 }
 
 it('waits less for a sparse page with signed-in hints than for one without', () => {

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
-import { createSessionWatch } from '../../activities/login/session-watch.ts';
+import { createSessionWatch } from '../../activities/login/checks/quick-check.ts';
 import { createRecordActivities } from '../../activities/records/record-activities.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';

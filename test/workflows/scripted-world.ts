@@ -10,7 +10,7 @@ import type {
   RecordActivities,
 } from '../../contract/activities.ts';
 import type { QuickCheckActivities } from '../../contract/watched-checks.ts';
-import { createQuickCheck } from '../../activities/login/quick-check.ts';
+import { createQuickCheck } from '../../activities/login/checks/quick-check.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, RequestCheck } from '../../contract/document.ts';
 import type { PageReading, ReadChoice, ReadField } from '../../contract/reading.ts';

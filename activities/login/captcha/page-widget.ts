@@ -2,40 +2,39 @@ import type { Frame, Page } from 'playwright-core';
 import { z } from 'zod';
 import type { LoginTarget } from '../../../contract/activities.ts';
 import { inTime } from '../../../contract/in-time.ts';
-import { authorUrl, mayLeadTo } from '../allowed-site.ts';
+import { authorUrl, mayNavigateTo } from '../allowed-sites.ts';
 import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
 
-/** How long one document may take to be looked through, in milliseconds. */
-const LOOK_WITHIN_MS = 3_000;
+const DOCUMENT_TIMEOUT_MS = 3_000;
 
-/** A widget, and the frame whose document holds it. */
-export interface SeenWidget {
+/** A widget, and the frame whose document contains it. */
+export interface PageWidget {
   widget: Widget;
   frame: Frame;
 }
 
-/** The widget that a page asks with, in the page itself or in a frame of a site that the connection allows; null without any. */
-export async function seeWidget(page: Page, target: LoginTarget): Promise<SeenWidget | null> {
+/** Finds the captcha widget of a page, in the page itself or in a frame of an allowed site; null if there is none. */
+export async function findPageWidget(page: Page, target: LoginTarget): Promise<PageWidget | null> {
   for (const frame of page.frames()) {
-    if (frame.parentFrame() !== null && !mayLeadTo(authorUrl(frame), target)) continue;
+    if (frame.parentFrame() !== null && !mayNavigateTo(authorUrl(frame), target)) continue;
     const facts = await factsOf(frame);
-    const inside = frame.childFrames().map((child) => child.url());
-    const widget = facts === null ? null : findWidget(facts, inside);
+    const childUrls = frame.childFrames().map((child) => child.url());
+    const widget = facts === null ? null : findWidget(facts, childUrls);
     if (widget !== null) return { widget, frame };
   }
   return null;
 }
 
 async function factsOf(frame: Frame): Promise<WidgetFacts | null> {
-  const told = await ofPage(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
+  const json = await evaluateInTime(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
   try {
-    return WidgetFacts.parse(JSON.parse(z.string().parse(told)));
+    return WidgetFacts.parse(JSON.parse(z.string().parse(json)));
   } catch {
     return null;
   }
 }
 
-/** Fields that a vendor's script puts its answer into; the first is made where none is there. */
+/** Fields that a vendor's script puts its answer into; the first is created if none exists. */
 const ANSWER_FIELDS: Record<WidgetType, readonly [string, ...string[]]> = {
   recaptcha_v2: ['g-recaptcha-response'],
   recaptcha_v3: ['g-recaptcha-response'],
@@ -44,9 +43,8 @@ const ANSWER_FIELDS: Record<WidgetType, readonly [string, ...string[]]> = {
 };
 
 /**
- * Puts the answer where the vendor's script would, and tells the page as that script would: by the callback that the widget
- * names. A page that names none waits for its form to be sent; that is done where nothing was typed into it, so that no password is
- * posted again by it. What it starts begins after it has returned.
+ * Sets the answer as the vendor's script would, and calls the widget's callback. Without a callback the form is submitted, but only
+ * if nothing was typed into it, so that no password is posted again. Callbacks and submission run after the script has returned.
  */
 const ANSWER_SCRIPT = String.raw`({ names, key, token }) => {
   const widgets = [...document.querySelectorAll('[data-sitekey]')].filter((element) => element.getAttribute('data-sitekey') === key);
@@ -83,18 +81,18 @@ const ANSWER_SCRIPT = String.raw`({ names, key, token }) => {
   return fields.length > 0 || callbacks.size > 0;
 }`;
 
-/** Gives the page its answer. False where nothing on it takes one any more. */
-export async function answerWidget({ widget, frame }: SeenWidget, token: string): Promise<boolean> {
+/** Gives the page its answer. False if the page no longer accepts one. */
+export async function answerWidget({ widget, frame }: PageWidget, token: string): Promise<boolean> {
   const names = ANSWER_FIELDS[widget.type];
-  const given = JSON.stringify({ names, key: widget.siteKey, token });
-  return (await ofPage(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${given})`))) === true;
+  const input = JSON.stringify({ names, key: widget.siteKey, token });
+  return (await evaluateInTime(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${input})`))) === true;
 }
 
-/** What a page gives in time; null where it fails, for what it throws may quote what it was given. */
-function ofPage<Result>(work: Promise<Result>): Promise<Result | null> {
+/** Null after a timeout or an error, which is dropped because it may quote the token. */
+function evaluateInTime<Result>(work: Promise<Result>): Promise<Result | null> {
   return inTime(
     work.catch(() => null),
-    LOOK_WITHIN_MS,
+    DOCUMENT_TIMEOUT_MS,
     null,
   );
 }

@@ -2,28 +2,28 @@ import { z } from 'zod';
 import { isWithin } from '../../../contract/site-hosts.ts';
 import type { CaptchaType } from '../../../contract/telemetry-events.ts';
 
-/** Kinds of widget that a solver can answer from outside of the page: an address and a key are all that there is to them. */
+/** Types of widget that a solver can solve outside the page, from a URL and a site key. */
 export type WidgetType = Extract<CaptchaType, 'recaptcha_v2' | 'recaptcha_v3' | 'hcaptcha' | 'turnstile'>;
 
-/** A captcha as its vendor's script was told to draw it. Nothing of it is secret: the site shows it to everybody. */
+/** A captcha widget as configured by the site. All of it is public. */
 export interface Widget {
   type: WidgetType;
   siteKey: string;
-  /** It has no box of its own to tick (reCAPTCHA v2). */
+  /** It has no checkbox (reCAPTCHA v2). */
   invisible: boolean;
-  /** It is of reCAPTCHA Enterprise, whose answers another service checks. */
+  /** It belongs to reCAPTCHA Enterprise, which verifies answers elsewhere. */
   enterprise: boolean;
 }
 
-/** What is looked for in a document. */
+/** The facts collected from a document. */
 export const WidgetFacts = z.object({
-  /** Elements with `data-sitekey`, in the order of the page. */
+  /** Elements with `data-sitekey`, in document order. */
   elements: z
     .array(
       z.object({ names: z.string().max(500), key: z.string().max(200), size: z.string().max(50), shown: z.boolean() }),
     )
     .max(20),
-  /** Addresses of scripts of reCAPTCHA. */
+  /** URLs of reCAPTCHA scripts. */
   scripts: z.array(z.string().max(2000)).max(20),
 });
 export type WidgetFacts = z.infer<typeof WidgetFacts>;
@@ -32,7 +32,7 @@ const KEY = /^[\w-]{10,100}$/;
 const TURNSTILE_KEY = /^[0-9]x[\w-]{8,}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The script that collects {@link WidgetFacts} as JSON. A string, for a serialized function carries what the loader adds. */
+/** Collects {@link WidgetFacts} as JSON. A string, because a serialized function would contain what the loader adds. */
 export const WIDGET_FACTS_SCRIPT = String.raw`JSON.stringify({
   elements: [...document.querySelectorAll('[data-sitekey]')].slice(0, 20).map((element) => {
     const { width, height } = element.getBoundingClientRect();
@@ -47,17 +47,17 @@ export const WIDGET_FACTS_SCRIPT = String.raw`JSON.stringify({
 })`;
 
 /**
- * The widget that a document asks with: one that can be seen before one that cannot, one that its frame tells of before one
- * that a script may draw. Null where none has a key. Pure.
- * @param frames addresses of the frames right inside the document, as the browser has them: some of them no script can see.
+ * Finds the widget of a document: preferably a visible element, then one identified by its frame, then one that a script may render.
+ * Null if none has a key. Pure.
+ * @param frames URLs of the document's child frames as the browser reports them: scripts cannot see all of them.
  */
 export function findWidget({ elements, scripts }: WidgetFacts, frames: readonly string[]): Widget | null {
   const inFrames = frames.flatMap((address) => widgetOfFrame(address) ?? []);
   const marked = elements.flatMap(({ names, key, size, shown }) => {
     const type = typeOf(names, key);
     if (type === null || !KEY.test(key)) return [];
-    const drawn = inFrames.find((widget) => widget.siteKey === key);
-    const widget: Widget = drawn ?? { type, siteKey: key, invisible: size === 'invisible', enterprise: false };
+    const rendered = inFrames.find((widget) => widget.siteKey === key);
+    const widget: Widget = rendered ?? { type, siteKey: key, invisible: size === 'invisible', enterprise: false };
     return [{ widget, shown }];
   });
   const [first] = [
@@ -67,12 +67,12 @@ export function findWidget({ elements, scripts }: WidgetFacts, frames: readonly 
     ...scripts.flatMap((address) => widgetOfScript(address) ?? []),
   ];
   if (first === undefined) return null;
-  // The badge of v3 is drawn as that of an invisible v2: which of the two it is its script says.
-  const scored = scripts.some((address) => widgetOfScript(address)?.siteKey === first.siteKey);
-  return scored && first.invisible ? { ...first, type: 'recaptcha_v3', invisible: false } : first;
+  // The badges of v3 and of invisible v2 look the same; the script's URL distinguishes them.
+  const isV3 = scripts.some((address) => widgetOfScript(address)?.siteKey === first.siteKey);
+  return isV3 && first.invisible ? { ...first, type: 'recaptcha_v3', invisible: false } : first;
 }
 
-/** By the name that vendors have their element carry, else by the shape of the key. */
+/** By the class that vendors require on the element, else by the format of the key. */
 function typeOf(names: string, key: string): WidgetType | null {
   if (/\bcf-turnstile\b/.test(names)) return 'turnstile';
   if (/\bh-captcha\b/.test(names)) return 'hcaptcha';
@@ -97,7 +97,7 @@ function widgetOfFrame(address: string): Widget | null {
   return null;
 }
 
-/** reCAPTCHA v3 is loaded for one key. */
+/** The script of reCAPTCHA v3 is loaded for one key. */
 function widgetOfScript(address: string): Widget | null {
   if (!URL.canParse(address)) return null;
   const { hostname: host, pathname: path, searchParams: query } = new URL(address);

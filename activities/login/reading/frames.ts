@@ -1,21 +1,21 @@
-import type { Frame, Page } from 'playwright-core';
+import type { Frame, Page, ElementHandle } from 'playwright-core';
 import { inTime } from '../../../contract/in-time.ts';
-import { withQrCodes } from './qr-codes.ts';
-import type { ChildFrameFacts, FrameFacts, FrameSnapshot } from '../../../reader/facts.ts';
 import { collectorScript } from '../../../reader/page-scripts.ts';
+import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
+import type { FrameSnapshot } from '../../../reader/facts.ts';
+import { decode, type DecodedPng } from 'fast-png';
+import { decodeQR } from 'qr/decode.js';
+import { hasUnreadableTotpSecret } from '../../../reader/signs/totp-setup.ts';
 
-/** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
+/** A frame that does not respond within this time is left out: an advertisement must not delay a login. */
 const FRAME_TIMEOUT_MS = 3_000;
-/** The page itself is what was asked for: however long it is, it is waited for. */
+/** The page itself may be long and take longer. */
 const PAGE_TIMEOUT_MS = 20_000;
 const MAX_FRAMES = 25;
 const MIN_FRAME_SIZE = 40;
 
-/**
- * Collects the facts of the page and of every visible frame in it, the page first.
- * @returns an empty list when the page itself does not answer (it navigates, or is gone).
- */
-export async function seeFrames(page: Page): Promise<FrameSnapshot[]> {
+/** Collects the facts of the page and its visible frames, the page first. Empty if the page is navigating or closed. */
+export async function collectFrames(page: Page): Promise<FrameSnapshot[]> {
   const budget = { left: MAX_FRAMES };
   return withQrCodes(page, await seeFrame(page.mainFrame(), [], budget));
 }
@@ -33,7 +33,6 @@ async function seeFrame(frame: Frame, path: readonly string[], budget: { left: n
   return [{ path, facts }, ...below.flat()];
 }
 
-/** Finds, for each visible frame element, the frame it holds. */
 async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]): Promise<[Frame, ChildFrameFacts][]> {
   const large = elements.filter(({ box }) => box.width >= MIN_FRAME_SIZE && box.height >= MIN_FRAME_SIZE / 2);
   const found = await Promise.all(
@@ -48,7 +47,7 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
         await handle?.dispose();
         return child ? [child, element] : undefined;
       } catch {
-        return undefined; // The element went away while we looked: so did what was in it.
+        return undefined; // The element was removed meanwhile.
       }
     }),
   );
@@ -60,6 +59,69 @@ async function collectFrom(frame: Frame, timeoutMs: number): Promise<FrameFacts 
     const collected = await inTime(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs, undefined);
     return typeof collected === 'string' ? (JSON.parse(collected) as FrameFacts) : collected;
   } catch {
-    return undefined; // A frame that navigates or was removed has nothing to say; the caller reads again.
+    return undefined; // The frame is navigating or was removed; the caller reads again.
   }
+}
+
+/** Elements that may show a QR code. */
+const PICTURES = 'img, canvas, svg, table, [role=img], [style*="background"]';
+/** Size of a code on a page in CSS pixels, and maximum ratio of its sides. */
+const MIN_SIDE = 80;
+const MAX_SIDE = 900;
+const MAX_ASPECT = 1.3;
+/** Maximum number of pictures that are read, and of pixels in one. */
+const MAX_PICTURES = 8;
+const MAX_PIXELS = 4_000_000;
+const SCREENSHOT_TIMEOUT_MS = 10_000;
+/** Time for decoding a picture, in milliseconds: it blocks the worker. */
+const DECODE_TIMEOUT_MS = 300;
+/** White margin added around a picture, in pixels: the decoder needs a quiet zone. */
+const MARGIN = 24;
+
+/** Adds the `otpauth:` URLs in QR codes if a new authenticator's key is not shown as text. They never leave the worker's memory. */
+export async function withQrCodes(page: Page, frames: FrameSnapshot[]): Promise<FrameSnapshot[]> {
+  const [top, ...others] = frames;
+  if (top === undefined || !hasUnreadableTotpSecret(frames)) return frames;
+  const found = new Set<string>();
+  for (const element of await picturesOf(page)) {
+    const text = await readCode(element);
+    if (/^otpauth:\/\/totp\//i.test(text)) found.add(text);
+  }
+  return [{ ...top, qrCodes: [...found] }, ...others];
+}
+
+async function picturesOf(page: Page): Promise<ElementHandle[]> {
+  const handles = await Promise.all(page.frames().map((frame) => frame.$$(PICTURES).catch(() => [])));
+  const found: ElementHandle[] = [];
+  for (const handle of handles.flat()) {
+    const box = found.length < MAX_PICTURES ? await handle.boundingBox().catch(() => null) : null;
+    if (box === null) continue;
+    const [short, long] = [Math.min(box.width, box.height), Math.max(box.width, box.height)];
+    if (short >= MIN_SIDE && long <= MAX_SIDE && long <= short * MAX_ASPECT) found.push(handle);
+  }
+  return found;
+}
+
+/** The text of a QR code; empty if there is none. Errors are dropped, because they may quote the page. */
+async function readCode(element: ElementHandle): Promise<string> {
+  try {
+    const png = await element.screenshot({ timeout: SCREENSHOT_TIMEOUT_MS, caret: 'initial' });
+    return sizeOf(png) > MAX_PIXELS ? '' : decodeQR(framed(decode(png)), { timeLimit: DECODE_TIMEOUT_MS });
+  } catch {
+    return '';
+  }
+}
+
+function sizeOf(png: Buffer): number {
+  return png.readUInt32BE(16) * png.readUInt32BE(20);
+}
+
+function framed({ width, height, channels, data }: DecodedPng): { width: number; height: number; data: Uint8Array } {
+  const [wide, high] = [width + 2 * MARGIN, height + 2 * MARGIN];
+  const out = new Uint8Array(wide * high * channels).fill(255);
+  for (let row = 0; row < height; row += 1) {
+    const pixels = data.subarray(row * width * channels, (row + 1) * width * channels);
+    out.set(pixels, ((row + MARGIN) * wide + MARGIN) * channels);
+  }
+  return { width: wide, height: high, data: out };
 }

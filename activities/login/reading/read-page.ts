@@ -1,70 +1,64 @@
 import type { Page } from 'playwright-core';
 import { assertNever } from '../../../contract/assert-never.ts';
 import type { FormChoice, PageReading } from '../../../contract/reading.ts';
-import { openDeclaredRoots } from './declared-roots.ts';
-import { seeFrames } from './frames.ts';
+import { exposeDeclaredRoots } from './shadow-roots.ts';
+import { collectFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
-import { asksServer, isTrafficOver } from './traffic.ts';
+import type { FrameSnapshot } from '../../../reader/facts.ts';
+import { hasRequestsInFlight, isNetworkIdle } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
 import { type PageAnalysis, analyzePage } from '../../../reader/analyze-page.ts';
-import type { FrameSnapshot } from '../../../reader/facts.ts';
 import { isBrowserErrorPage, isLoadingPage } from '../../../reader/signs/page-signs.ts';
 import { signedInHints } from '../../../reader/signs/signed-in.ts';
 
 export { settle, type SettleOptions } from './settle.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** How long a page that says nothing yet (a spinner, an empty root) is given to say something. */
+/** How long a page without content (a spinner, an empty root) may take to show something. */
 const PATIENCE_MS = 5_000;
-/** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete, once it asks its server nothing. */
+/** The same for a page with a lot of text but no login, which is probably complete once no requests are pending. */
 const SHORT_PATIENCE_MS = 800;
-/** The same where a form for something else stands on the page already: its scripts have done their work. */
+/** The same for a page that already shows another form: its scripts have run. */
 const FORM_PATIENCE_MS = 150;
-/** The longest wait for a change before the page is looked at again. */
-const LOOK_AGAIN_MS = 600;
+/** The longest wait for a change before the page is read again. */
+const REREAD_INTERVAL_MS = 600;
 const A_LOT_OF_TEXT = 200;
-/** So many looks in a row that see no change, with nothing on its way from a server, say that none is to come. */
-const STILL_LOOKS = 2;
-/** A page that says little and has fewer things to use than this may only be passing through. */
-const ENOUGH_TO_USE = 2;
+/** After this many consecutive readings without a change or pending request, none is expected. */
+const IDLE_READINGS = 2;
+/** A page with fewer usable controls may be an intermediate page. */
+const MIN_CONTROLS = 2;
 
-/** Limits of reading when the page is ready. */
+/** Options of reading a page once it is ready. */
 export interface ReadOptions extends SettleOptions {
-  /** How long a page without anything to answer is given to show something. Default 5,000; less when it looks complete. */
+  /** How long a page without a login may take to show one. Default 5,000; less if it looks complete. */
   readonly patienceMs?: number;
-  /** The longest that a page is waited for which has a lot to say and still asks its server for something. Default 5,000. */
+  /** Upper bound of the wait for a page that keeps making requests. Default 5,000. */
   readonly longestMs?: number;
   /**
-   * A page that stands still, waits for no server and has things to use is not waited for any longer: for after a login, where a
-   * page without anything to answer is what was hoped for. Default false: a form may still come.
+   * Stop waiting once the page is stable, has no pending requests, and has usable controls: for after a login, where a page without
+   * a login is expected. Default false: a form may still appear.
    */
-  readonly endsWhenStill?: boolean | undefined;
-  /** What a person has said of the forms that were taken. */
+  readonly stopWhenIdle?: boolean | undefined;
+  /** Which forms a person has chosen or rejected. */
   readonly chosen?: FormChoice | undefined;
-  /** Asked between forms that the rules see little difference between; without one the rules decide alone. */
+  /** Chooses between forms that the rules rate alike; without one the rules decide. */
   readonly model?: FormModel | undefined;
 }
 
-/** How a flow has its pages judged. */
-export type Judgement = Pick<ReadOptions, 'chosen' | 'model' | 'endsWhenStill'>;
+/** The options that a flow sets. */
+export type ReadPreferences = Pick<ReadOptions, 'chosen' | 'model' | 'stopWhenIdle'>;
 
-/**
- * Reads what a page asks of its visitor, as it is at this moment. Nothing is typed, pressed or changed, so it may be repeated
- * at any time. A page that gives no answer (it is navigating, or crashed) reads as `unavailable`.
- */
+/** Reads a page as it is now, without side effects. A page that is navigating or has crashed reads as `unavailable`. */
 export async function readPage(page: Page): Promise<PageReading> {
-  return analyzePage(page.url(), await seeFrames(page)).reading;
+  return analyzePage(page.url(), await collectFrames(page)).reading;
 }
 
-/**
- * Reads the page as soon as it says something: settles, reads, and where nothing can be answered waits for the next change of
- * the document (a form that a script builds late) or a navigation, within `patienceMs`.
- */
+/** Reads a page once it has settled. If it shows no login, waits within `patienceMs` for a change or navigation. */
 export async function readWhenSettled(page: Page, options: ReadOptions = {}): Promise<PageReading> {
   return (await readWithReasons(page, options)).reading;
 }
 
-/** The same, with the evidence of every decision. */
+/** Like {@link readWhenSettled}, with the evidence for every decision. */
 export async function readWithReasons(page: Page, options: ReadOptions = {}): Promise<PageAnalysis> {
   const started = Date.now();
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -72,61 +66,61 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   const waitFrom = Date.now();
   let askedLast = waitFrom;
   let rootsOpened = false;
-  let stillLooks = 0;
+  let idleReadings = 0;
   for (;;) {
-    const asked = asksServer(page);
-    const frames = await seeFrames(page);
-    const understood = analyzePage(page.url(), frames, options.chosen);
-    const { reading } = understood;
-    const isFinal = saysSomething(reading, frames) || (frames.length > 0 && frames.every(({ facts }) => facts.still));
-    if (isFinal || page.isClosed() || options.signal?.aborted) return await withOpinion(understood, frames, options);
+    const asked = hasRequestsInFlight(page);
+    const frames = await collectFrames(page);
+    const analysis = analyzePage(page.url(), frames, options.chosen);
+    const { reading } = analysis;
+    const isFinal = isConclusive(reading, frames) || (frames.length > 0 && frames.every(({ facts }) => facts.still));
+    if (isFinal || page.isClosed() || options.signal?.aborted) return await applyModelChoice(analysis, frames, options);
     if (frames.length === 0) {
-      // The page itself gave no answer (it navigates, or its machine is busy): it is asked again, not waited for.
+      // The page is navigating or its host is busy: retry without waiting for a change.
       const left = started + timeoutMs - Date.now();
-      if (left <= 0) return understood;
+      if (left <= 0) return analysis;
       await settle(page, { ...options, timeoutMs: left });
       continue;
     }
     if (!rootsOpened) {
-      // What stands in a closed root cannot be seen in the page: only one that seems to ask for nothing is worth the look.
+      // Exposing closed shadow roots is only worthwhile if the page seems to have no login.
       rootsOpened = true;
-      if ((await openDeclaredRoots(page)) > 0) continue;
+      if ((await exposeDeclaredRoots(page)) > 0) continue;
     }
-    // An application may draw its frame while it still asks who is there, and the form only when it has been told.
-    if (options.endsWhenStill !== true && asked) askedLast = Date.now();
-    const patience = options.patienceMs ?? patienceWith(understood, frames);
+    // An application may render its layout while it still queries the session, and the form only after that.
+    if (options.stopWhenIdle !== true && asked) askedLast = Date.now();
+    const patience = options.patienceMs ?? patienceFor(analysis, frames);
     const longest = waitFrom + (options.patienceMs ?? options.longestMs ?? PATIENCE_MS);
     const left = Math.min(askedLast + patience, longest, started + timeoutMs) - Date.now();
-    const isStill = options.endsWhenStill === true && stillLooks >= STILL_LOOKS && isUsable(frames);
-    if (left <= 0 || isStill) return understood;
-    // Not every change raises an event (one before the wait began, one in a shadow root made since): look again anyway.
-    const hasChanged = await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
-    stillLooks = hasChanged || !isTrafficOver(page) ? 0 : stillLooks + 1;
+    const isIdle = options.stopWhenIdle === true && idleReadings >= IDLE_READINGS && isUsable(frames);
+    if (left <= 0 || isIdle) return analysis;
+    // Some changes are missed (before the wait began, or in a new shadow root), so the page is read again in any case.
+    const hasChanged = await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, REREAD_INTERVAL_MS) });
+    idleReadings = hasChanged || !isNetworkIdle(page) ? 0 : idleReadings + 1;
   }
 }
 
-/** The reading as a model takes it, where the forms are candidates and it names one of them; else as it was. */
-async function withOpinion(
-  understood: PageAnalysis,
+/** Lets the model choose between similar forms. Returns `analysis` if there are none or it gives no usable answer. */
+async function applyModelChoice(
+  analysis: PageAnalysis,
   frames: readonly FrameSnapshot[],
   { model }: ReadOptions,
 ): Promise<PageAnalysis> {
-  const { candidates, reading } = understood;
-  if (candidates === null || model === undefined) return understood;
+  const { candidates, reading } = analysis;
+  if (candidates === null || model === undefined) return analysis;
   const taken = await model.choose(candidates);
   const why = taken === null ? 'gave no usable answer' : `chose among ${candidates.forms.length} forms`;
   const opinion = { what: 'model', why, frame: [], taken: taken !== null };
-  if (taken === null) return { ...understood, reasons: [opinion, ...understood.reasons] };
+  if (taken === null) return { ...analysis, reasons: [opinion, ...analysis.reasons] };
   const now = analyzePage(reading.url, frames, { taken, passedOver: [] });
   return { ...now, reading: { ...now.reading, by_model: true }, reasons: [opinion, ...now.reasons] };
 }
 
-/** False while waiting may still show something to answer. */
-function saysSomething(reading: PageReading, frames: readonly FrameSnapshot[]): boolean {
+/** False while a login may still appear. */
+function isConclusive(reading: PageReading, frames: readonly FrameSnapshot[]): boolean {
   const busy = frames.some(({ facts }) => facts.busy);
   switch (reading.kind) {
     case 'other':
-      return !busy && leadsOn(reading);
+      return !busy && linksElsewhere(reading);
     case 'unavailable': {
       const top = frames[0]?.facts;
       if (isLoadingPage(frames)) return false;
@@ -147,24 +141,24 @@ function saysSomething(reading: PageReading, frames: readonly FrameSnapshot[]): 
   }
 }
 
-/** A link to another page; one to the page itself stands above the form that is still to come. */
-function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
+/** Whether the sign-in link leads to another page. A link to the page itself precedes a form that is still to appear. */
+function linksElsewhere({ url, sign_in_link: link }: PageReading): boolean {
   if (!link) return false;
   return link.href === null || new URL(link.href).pathname !== new URL(url).pathname;
 }
 
-/** How long a page that asks for nothing is given to show something after all, in milliseconds. Pure. */
-export function patienceWith({ showsOtherForm }: PageAnalysis, frames: readonly FrameSnapshot[]): number {
+/** How long a page without a login may take to show one, in milliseconds. Pure. */
+export function patienceFor({ showsOtherForm }: PageAnalysis, frames: readonly FrameSnapshot[]): number {
   if (frames.some(({ facts }) => facts.busy)) return PATIENCE_MS;
   if (showsOtherForm) return FORM_PATIENCE_MS;
-  // A page that shows somebody's menu, settings or name has found out who is there: a login would stand on it by now.
+  // A page that shows account controls has determined the session: a login would be visible by now.
   return looksComplete(frames) || signedInHints(frames).length > 0 ? SHORT_PATIENCE_MS : PATIENCE_MS;
 }
 
-/** True of a page that a visitor can do something with, and that does not say that it is loading. Pure. */
-export function isUsable(frames: readonly FrameSnapshot[]): boolean {
+/** Whether a page has visible controls and does not indicate that it is loading. Pure. */
+function isUsable(frames: readonly FrameSnapshot[]): boolean {
   const used = frames.flatMap(({ facts }) => [...facts.controls, ...facts.clickables]);
-  return !frames.some(({ facts }) => facts.busy) && used.filter(({ visible }) => visible).length >= ENOUGH_TO_USE;
+  return !frames.some(({ facts }) => facts.busy) && used.filter(({ visible }) => visible).length >= MIN_CONTROLS;
 }
 
 function looksComplete(frames: readonly FrameSnapshot[]): boolean {

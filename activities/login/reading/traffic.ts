@@ -1,53 +1,53 @@
-import type { Frame, Page, Request } from 'playwright-core';
+import type { Frame, Page, Request, Response } from 'playwright-core';
 
-/** What a page is made of; pictures, sounds and what is only told to the server change nothing that it asks. */
-const MAKES_PAGE = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch']);
-/** An answer of this kind has no end: the page is told of what happens for as long as it is open. */
+/** Resource types that affect what a page asks for; images, media, and beacons do not. */
+const RELEVANT_TYPES = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch']);
+/** A response of this type does not end while the page is open. */
 const STREAM = 'text/event-stream';
 
-const underWay = new WeakMap<Page, Set<Request>>();
-/** Frames that have asked for another document and still show the one before. */
-const leaving = new WeakMap<Frame, Request>();
+const inFlight = new WeakMap<Page, Set<Request>>();
+/** Frames with a pending navigation, which still show the previous document. */
+const navigating = new WeakMap<Frame, Request>();
 
-/** Follows what a page asks its servers for, from now on. Once a page. */
-export function followTraffic(page: Page): void {
-  if (underWay.has(page)) return;
+/** Tracks a page's requests from now on. Idempotent. */
+export function trackRequests(page: Page): void {
+  if (inFlight.has(page)) return;
   const requests = new Set<Request>();
-  underWay.set(page, requests);
+  inFlight.set(page, requests);
   page.on('request', (request) => {
-    if (MAKES_PAGE.has(request.resourceType())) requests.add(request);
-    const frame = navigatedBy(request);
-    if (frame !== null) leaving.set(frame, request);
+    if (RELEVANT_TYPES.has(request.resourceType())) requests.add(request);
+    const frame = navigatedFrame(request);
+    if (frame !== null) navigating.set(frame, request);
   });
-  page.on('framenavigated', (frame) => leaving.delete(frame));
+  page.on('framenavigated', (frame) => navigating.delete(frame));
   page.on('requestfinished', (request) => requests.delete(request));
   page.on('requestfailed', (request) => {
     requests.delete(request);
-    const frame = navigatedBy(request);
-    if (frame !== null && leaving.get(frame) === request) leaving.delete(frame);
+    const frame = navigatedFrame(request);
+    if (frame !== null && navigating.get(frame) === request) navigating.delete(frame);
   });
   page.on('response', (response) => {
     if (response.headers()['content-type']?.startsWith(STREAM) === true) requests.delete(response.request());
   });
 }
 
-/** True when a page waits for none of its servers; false of one that is not followed. */
-export function isTrafficOver(page: Page): boolean {
-  return underWay.get(page)?.size === 0;
+/** Whether a tracked page has no requests in flight. */
+export function isNetworkIdle(page: Page): boolean {
+  return inFlight.get(page)?.size === 0;
 }
 
-/** True when a page is known to wait for one of its servers; false of one that is not followed. */
-export function asksServer(page: Page): boolean {
-  return (underWay.get(page)?.size ?? 0) > 0;
+/** Whether a tracked page has requests in flight. */
+export function hasRequestsInFlight(page: Page): boolean {
+  return (inFlight.get(page)?.size ?? 0) > 0;
 }
 
-/** What a page waits for now, to tell later what it has asked for since. None of one that is not followed. */
-export function requestsUnderWay(page: Page): ReadonlySet<Request> {
-  return new Set(underWay.get(page));
+/** A snapshot of a page's requests in flight; empty if it is not tracked. */
+export function requestsInFlight(page: Page): ReadonlySet<Request> {
+  return new Set(inFlight.get(page));
 }
 
-/** The frame that a request brings another document; null of any other request, and of a window that is still to open. */
-export function navigatedBy(request: Request): Frame | null {
+/** The frame that a request navigates; null for other requests, and for a window that has not opened yet. */
+export function navigatedFrame(request: Request): Frame | null {
   if (!request.isNavigationRequest()) return null;
   try {
     return request.frame();
@@ -56,8 +56,102 @@ export function navigatedBy(request: Request): Frame | null {
   }
 }
 
-/** True while a frame, or one around it, has asked for another document that has not come yet. */
-export function isLeaving(frame: Frame): boolean {
-  const around = frame.parentFrame();
-  return leaving.has(frame) || (around !== null && isLeaving(around));
+/** Whether a frame or one of its ancestors has a pending navigation. */
+export function isNavigating(frame: Frame): boolean {
+  const parent = frame.parentFrame();
+  return navigating.has(frame) || (parent !== null && isNavigating(parent));
+}
+
+/** How long a page may take to send its first request after an action, in milliseconds. */
+const START_TIMEOUT_MS = 1500;
+/** How long its requests may take, in milliseconds: a slow site's response to a login. */
+const SETTLE_TIMEOUT_MS = 30_000;
+/** Resource types that submit a login; images and styles do not affect its outcome. */
+const SUBMITTING_TYPES = new Set(['document', 'xhr', 'fetch']);
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Performs an action and waits until its requests have ended; only a moment if it starts none, as when a script shows the next step. */
+export async function waitForRequestsToSettle(
+  page: Page,
+  press: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const pending = new Set<Request>();
+  const redirects = new WeakSet<Request>();
+  let started = 0;
+  /** Redirected requests whose next request has not started yet. */
+  const redirected = new Set<Request>();
+  let wake = (): void => undefined;
+  const onRequest = (request: Request): void => {
+    if (!SUBMITTING_TYPES.has(request.resourceType())) return;
+    pending.add(request);
+    started += 1;
+    redirected.clear();
+    wake();
+  };
+  const onResponse = (response: Response): void => {
+    if (REDIRECTS.has(response.status())) redirects.add(response.request());
+  };
+  const onEnd = (request: Request): void => {
+    if (!pending.delete(request)) return;
+    if (redirects.has(request)) redirected.add(request);
+    wake();
+  };
+  // Requests of a closed window never end.
+  const onClose = (): void => {
+    pending.clear();
+    redirected.clear();
+    wake();
+  };
+  const onOpened = (opened: Page): void => {
+    opened.once('close', () => {
+      for (const request of pending) if (isFromClosedPage(request)) onEnd(request);
+    });
+  };
+  const context = page.context();
+  page.once('close', onClose);
+  context.on('page', onOpened);
+  context.on('request', onRequest);
+  context.on('response', onResponse);
+  context.on('requestfinished', onEnd);
+  context.on('requestfailed', onEnd);
+  try {
+    await press();
+    await until(() => started > 0, START_TIMEOUT_MS);
+    const end = Date.now() + SETTLE_TIMEOUT_MS;
+    do {
+      await until(() => pending.size === 0, end - Date.now());
+      // The event for a redirect's next request comes after the end of the previous one.
+      if (redirected.size > 0) await until(() => redirected.size === 0, START_TIMEOUT_MS);
+    } while (pending.size > 0 && Date.now() < end && !signal.aborted);
+  } finally {
+    page.off('close', onClose);
+    context.off('page', onOpened);
+    context.off('request', onRequest);
+    context.off('response', onResponse);
+    context.off('requestfinished', onEnd);
+    context.off('requestfailed', onEnd);
+  }
+
+  async function until(done: () => boolean, withinMs: number): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    while (!done() && Date.now() < deadline && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(250, Math.max(1, deadline - Date.now())));
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+}
+
+/** Whether a request belongs to a window that is closed or was never opened. */
+function isFromClosedPage(request: Request): boolean {
+  try {
+    return request.frame().page().isClosed();
+  } catch {
+    return true;
+  }
 }
