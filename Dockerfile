@@ -1,8 +1,8 @@
-# One image for the API, the worker and the browser service; docker-compose.yml says which one a container is.
+# One image for API, worker and browser service; docker-compose.yml selects the role.
 FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Nothing we use needs install scripts.
+# No dependency needs install scripts.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN node start/bootstrap.mjs package && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
@@ -28,6 +28,6 @@ ENV NODE_ENV=production \
 VOLUME /data
 EXPOSE 8080 8082
 
-# Without npm in between: the container's signals go straight to the role.
+# Run node directly, not through npm, so that the role receives the container's signals.
 ENTRYPOINT ["node", "dist/package/start/cli.js"]
 CMD ["api"]

@@ -10,7 +10,7 @@ const TOTP_SECRET = Secret.fromUTF8('holdfast-bench-totp3').base32;
 
 const nodeRed: Application = {
   name: 'Node-RED',
-  madeOf: 'jQuery UI; a dialog over the editor, the session a token in localStorage',
+  madeOf: 'jQuery UI; a dialog over the editor, the session is a token in localStorage',
   installedAs: 'node-red',
   install: (folder) => npmPackages(folder, ['node-red@4', 'bcryptjs@2']),
   start: async ({ folder, data, port }) => {
@@ -111,7 +111,7 @@ const parseDashboard: Application = {
 
 const pocketBase: Application = {
   name: 'PocketBase',
-  madeOf: 'Go, Svelte; the session a token in localStorage',
+  madeOf: 'Go, Svelte; the session is a token in localStorage',
   installedAs: 'pocketbase',
   install: (folder) => goProgram(folder, 'github.com/pocketbase/pocketbase/examples/base@v0.36.8'),
   start: async ({ folder, data, port }) => {

@@ -10,7 +10,7 @@ const END_RDIFFWEB_SESSIONS =
 
 const rdiffweb: Application = {
   name: 'Rdiffweb',
-  madeOf: 'CherryPy, Bootstrap 5; a refusal drawn as news',
+  madeOf: 'CherryPy, Bootstrap 5; a refusal styled as an info message',
   installedAs: 'rdiffweb',
   install: async (folder) => {
     await pythonPackages(folder, ['rdiffweb']);
@@ -46,7 +46,7 @@ const rdiffweb: Application = {
 
 const cherryMusic: Application = {
   name: 'CherryMusic',
-  madeOf: 'CherryPy, Bootstrap 3; a refusal without a word, the inside at the address of the form',
+  madeOf: 'CherryPy, Bootstrap 3; a refusal without a message, the application at the address of the form',
   installedAs: 'cherrymusic',
   install: async (folder) => {
     await pythonPackages(folder, ['CherryMusic']);

@@ -21,7 +21,7 @@ const END_WORDPRESS_SESSIONS =
 
 const wordPress: Application = {
   name: 'WordPress',
-  madeOf: 'PHP, jQuery; "remember me", a list of languages below the form',
+  madeOf: 'PHP, jQuery; "remember me", a language list below the form',
   installedAs: 'wordpress',
   install: async (folder) => {
     await npmPackages(folder, ['@wp-playground/wordpress-builds@0.9.19']);

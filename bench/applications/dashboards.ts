@@ -10,7 +10,7 @@ const HOMEBRIDGE_SECRET = Secret.fromUTF8('holdfast-bench-totp6').base32;
 
 const homebridge: Application = {
   name: 'Homebridge with an authenticator',
-  madeOf: 'Angular, Bootstrap 5; the code takes the place of the form, the session a token in localStorage',
+  madeOf: 'Angular, Bootstrap 5; the code replaces the form, the session is a token in localStorage',
   installedAs: 'homebridge',
   install: (folder) => npmPackages(folder, ['homebridge@1', 'homebridge-config-ui-x@5']),
   start: async ({ folder, data, port }) => {
@@ -61,7 +61,7 @@ const homebridge: Application = {
 
 const pgAdmin: Application = {
   name: 'pgAdmin',
-  madeOf: 'Flask, React, Material UI; a list of languages beside the fields',
+  madeOf: 'Flask, React, Material UI; a language list next to the fields',
   installedAs: 'pgadmin',
   install: async (folder) => {
     await pythonPackages(folder, ['pgadmin4==9.*']);
@@ -119,7 +119,7 @@ MAX_LOGIN_ATTEMPTS = 0
 
 const gradio: Application = {
   name: 'Gradio',
-  madeOf: 'FastAPI, Svelte; no way out shown inside',
+  madeOf: 'FastAPI, Svelte; no logout link inside',
   installedAs: 'gradio',
   install: async (folder) => {
     await pythonPackages(folder, ['gradio==6.*']);
@@ -161,7 +161,7 @@ const gradio: Application = {
 
 const roundup: Application = {
   name: 'Roundup',
-  madeOf: 'Python alone, TAL templates; the form in the menu at the side of every page',
+  madeOf: 'Python only, TAL templates; the form in the sidebar of every page',
   installedAs: 'roundup',
   install: async (folder) => {
     await pythonPackages(folder, ['roundup']);
@@ -211,7 +211,7 @@ const roundup: Application = {
 
 const actual: Application = {
   name: 'Actual',
-  madeOf: 'Express, React, Emotion; password alone, the session a token in IndexedDB',
+  madeOf: 'Express, React, Emotion; password only, the session is a token in IndexedDB',
   installedAs: 'actual',
   install: async (folder) => {
     await npmPackages(folder, ['@actual-app/sync-server@25']);
@@ -256,7 +256,7 @@ const actual: Application = {
 
 const jupyter: Application = {
   name: 'JupyterLab',
-  madeOf: 'Tornado, Jinja, Lumino; password alone',
+  madeOf: 'Tornado, Jinja, Lumino; password only',
   installedAs: 'jupyterlab',
   install: async (folder) => {
     await pythonPackages(folder, ['jupyterlab==4.*']);

@@ -7,7 +7,7 @@ const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
 
 const airflow: Application = {
   name: 'Airflow',
-  madeOf: 'FastAPI, React, Chakra UI; another application behind the one that logs in',
+  madeOf: 'FastAPI, React, Chakra UI; a different application behind the one that logs in',
   installedAs: 'airflow',
   install: async (folder) => {
     await pythonPackages(folder, ['apache-airflow==3.*']);

@@ -87,7 +87,7 @@ const calibreWeb: Application = {
 
 const changeDetection: Application = {
   name: 'changedetection.io',
-  madeOf: 'Flask, password alone, Pure CSS',
+  madeOf: 'Flask, password only, Pure CSS',
   installedAs: 'changedetection',
   install: async (folder) => {
     await pythonPackages(folder, ['changedetection.io']);
@@ -130,7 +130,7 @@ const changeDetection: Application = {
 
 const flaskAppBuilder: Application = {
   name: 'Flask-AppBuilder',
-  madeOf: 'Flask, Bootstrap 3, Select2; a home page for everybody',
+  madeOf: 'Flask, Bootstrap 3, Select2; a public home page',
   installedAs: 'flask-appbuilder',
   install: async (folder) => {
     await pythonPackages(folder, ['flask-appbuilder', 'setuptools<81']);

@@ -40,7 +40,7 @@ public class Plain {
 
 const springSecurity: Application = {
   name: 'Spring Security',
-  madeOf: 'Spring Boot, the page that Spring Security draws where an application has none',
+  madeOf: "Spring Boot, Spring Security's default login page",
   installedAs: 'spring-security',
   install: (folder) => springJar(folder, 'plain-1.jar', PLAIN_POM, ['Plain.java', PLAIN_PROGRAM]),
   start: async ({ folder, data, port }) => {

@@ -12,7 +12,7 @@ const RAW_TOTP_SECRET = 'holdfast-bench-totp7';
 
 const deluge: Application = {
   name: 'Deluge',
-  madeOf: 'Twisted, Ext JS 3; password alone, in a window over an empty frame of the application',
+  madeOf: 'Twisted, Ext JS 3; password only, in a dialog over an empty application frame',
   installedAs: 'deluge',
   install: async (folder) => {
     await pythonPackages(folder, ['deluge==2.2.*', 'setuptools<81']);
@@ -52,7 +52,7 @@ const deluge: Application = {
 
 const signalK: Application = {
   name: 'Signal K',
-  madeOf: 'Express, React, CoreUI; a home page for everybody, the form at an address behind a hash',
+  madeOf: 'Express, React, CoreUI; a public home page, the form at a hash address',
   installedAs: 'signalk',
   install: async (folder) => {
     await npmPackages(folder, ['signalk-server@2', 'bcryptjs@2']);
@@ -128,7 +128,7 @@ const END_KUMA_SESSIONS =
 const uptimeKuma: Application = {
   name: 'Uptime Kuma with an authenticator',
   madeOf:
-    'Express, Vue, Bootstrap 5 over a websocket; the code takes the place of the fields, the session a token in localStorage',
+    'Express, Vue, Bootstrap 5 over a websocket; the code replaces the fields, the session is a token in localStorage',
   installedAs: 'uptime-kuma',
   install: async (folder) => {
     await npmPackages(folder, ['uptime-kuma@2.0.0-dev.0']);
@@ -202,7 +202,7 @@ const QBITTORRENT = [
 
 const qBittorrent: Application = {
   name: 'qBittorrent',
-  madeOf: 'Qt, MooTools; the form and the inside at one address, a refusal in a line of text',
+  madeOf: 'Qt, MooTools; form and application at one address, a refusal in a line of text',
   installedAs: 'qbittorrent',
   install: (folder) => debianFiles(folder, QBITTORRENT),
   start: async ({ folder, data, port }) => {
@@ -248,7 +248,7 @@ const END_FOSSIL_SESSIONS =
 
 const fossil: Application = {
   name: 'Fossil',
-  madeOf: 'C alone, its own pages; a home page for everybody, a captcha beside the form for who has no account',
+  madeOf: 'C only, its own pages; a public home page, a captcha next to the form for people without an account',
   installedAs: 'fossil',
   install: (folder) => debianFiles(folder, ['fossil', 'libfuse2', 'libtcl8.6']),
   start: async ({ folder, data, port }) => {

@@ -11,7 +11,7 @@ const TOTP_SECRET = Secret.fromUTF8('holdfast-bench-totp5').base32;
 function allauth(factor: 'authenticator' | 'mail'): Application {
   return {
     name: factor === 'mail' ? 'django-allauth with a code by e-mail' : 'django-allauth with an authenticator',
-    madeOf: 'Django, django-allauth, its own templates; the code on a page of its own',
+    madeOf: 'Django, django-allauth, its own templates; the code on a separate page',
     installedAs: 'allauth',
     install: async (folder) => {
       await pythonPackages(folder, ['django-allauth[mfa]==65.*', 'django==5.2.*']);
@@ -137,7 +137,7 @@ app.listen(${port}, '127.0.0.1');
 
 const oidcProvider: Application = {
   name: 'A portal behind node-oidc-provider',
-  madeOf: 'Koa, node-oidc-provider and its own pages; a redirect at once, consent, a plain page inside',
+  madeOf: 'Koa, node-oidc-provider and its own pages; an immediate redirect, consent, a plain page inside',
   installedAs: 'oidc-provider',
   install: (folder) => npmPackages(folder, ['oidc-provider@9', 'express@4', 'express-openid-connect@2']),
   start: async ({ folder, port }) => {

@@ -153,8 +153,7 @@ public class Processes { public static void main(String[] args) { SpringApplicat
 
 const camunda: Application = {
   name: 'Camunda',
-  madeOf:
-    'Spring Boot, AngularJS, Bootstrap 3; the form at an address behind a hash, after the frame of the inside was drawn',
+  madeOf: 'Spring Boot, AngularJS, Bootstrap 3; the form at a hash address, after the application frame was rendered',
   installedAs: 'camunda',
   install: (folder) => springJar(folder, 'processes-1.jar', CAMUNDA_POM, ['Processes.java', CAMUNDA_PROGRAM]),
   start: async ({ folder, data, port }) => {

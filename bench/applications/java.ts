@@ -127,7 +127,7 @@ const CAS_ARCHIVE = 'org.apereo.cas:cas-server-webapp-tomcat:6.6.12:war';
 
 const cas: Application = {
   name: 'Apereo CAS',
-  madeOf: 'Spring, Thymeleaf, Material Components; an identity server of its own protocol',
+  madeOf: 'Spring, Thymeleaf, Material Components; an identity server with its own protocol',
   installedAs: 'cas',
   install: (folder) => mavenArchive(folder, CAS_ARCHIVE),
   start: async ({ folder, data, port }) => {

@@ -78,7 +78,7 @@ export async function walkApplications(chromiumPath: string, wanted: readonly st
     await tree.remove();
   }
   return [
-    '| application | made of | first login | wrong, then right password | lost session | seconds | by hand |',
+    '| application | built with | first login | wrong, then right password | lost session | seconds | by hand |',
     '|---|---|---|---|---|---|---|',
     ...rows.map(rowOf),
   ].join('\n');

@@ -7,7 +7,7 @@ const PASSWORD = 'Correct-horse-battery-9';
 
 const ungit: Application = {
   name: 'Ungit',
-  madeOf: 'Express, Knockout, Bootstrap 3; the form drawn after a question to the server, at the address of the inside',
+  madeOf: "Express, Knockout, Bootstrap 3; the form rendered after a server request, at the application's address",
   installedAs: 'ungit',
   install: (folder) => npmPackages(folder, ['ungit@1.5.30']),
   start: async ({ folder, data, port }) => {
@@ -50,7 +50,7 @@ const ungit: Application = {
 
 const sillyTavern: Application = {
   name: 'SillyTavern',
-  madeOf: 'Express, jQuery; fields outside any form, a page of several megabytes inside',
+  madeOf: 'Express, jQuery; fields outside any form, an application page of several megabytes',
   installedAs: 'sillytavern',
   install: (folder) => npmPackages(folder, ['sillytavern@1']),
   start: async ({ folder, data, port }) => {

@@ -12,7 +12,7 @@ const VERDACCIO_SESSION_SECONDS = 45;
 
 const verdaccio: Application = {
   name: 'Verdaccio',
-  madeOf: 'React, Material UI; the form is a modal, the session a token in localStorage',
+  madeOf: 'React, Material UI; the form is a modal, the session is a token in localStorage',
   installedAs: 'verdaccio',
   install: (folder) => npmPackages(folder, ['verdaccio@6', 'node-fetch@2']),
   start: async ({ folder, data, port }) => {

@@ -27,7 +27,7 @@ const END_SESSIONS =
 
 const mediaWiki: Application = {
   name: 'MediaWiki with an authenticator',
-  madeOf: 'PHP, OOUI; the code on a page of its own',
+  madeOf: 'PHP, OOUI; the code on a separate page',
   installedAs: 'mediawiki',
   install: async (folder) => {
     await debianFiles(folder, ['mediawiki', 'mediawiki-classes']);

@@ -46,7 +46,7 @@ ui.run(host='127.0.0.1', port=int(sys.argv[1]), reload=False, show=False, storag
 
 const niceGui: Application = {
   name: 'NiceGUI',
-  madeOf: 'FastAPI, Vue, Quasar, drawn over a websocket; a refusal is a toast, the way out a picture',
+  madeOf: 'FastAPI, Vue, Quasar, rendered over a websocket; a refusal is a toast, the logout link an image',
   installedAs: 'nicegui',
   install: async (folder) => {
     await pythonPackages(folder, ['nicegui==3.*']);
@@ -144,7 +144,7 @@ else:
 const streamlit: Application = {
   name: 'Streamlit',
   madeOf:
-    'Tornado, React, Base Web, streamlit-authenticator; drawn over a websocket, the cookie set by a script in a frame',
+    'Tornado, React, Base Web, streamlit-authenticator; rendered over a websocket, the cookie set by a script in a frame',
   installedAs: 'streamlit',
   install: async (folder) => {
     await pythonPackages(folder, ['streamlit==1.*', 'streamlit-authenticator==0.4.*']);

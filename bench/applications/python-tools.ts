@@ -7,7 +7,7 @@ const ADA = { identifier: 'ada', password: 'Correct-horse-battery-9' };
 
 const datasette: Application = {
   name: 'Datasette',
-  madeOf: 'ASGI, datasette-auth-passwords, its own templates; strangers are told "Forbidden" and shown no way in',
+  madeOf: 'ASGI, datasette-auth-passwords, its own templates; anonymous visitors see "Forbidden" and no login link',
   installedAs: 'datasette',
   install: async (folder) => {
     await pythonPackages(folder, ['datasette', 'datasette-auth-passwords', 'setuptools<81']);
@@ -53,7 +53,7 @@ pn.Column('# Measurements', pn.widgets.TextInput(name='Text'), pn.widgets.Button
 
 const panel: Application = {
   name: 'Panel',
-  madeOf: 'Tornado, Bokeh; the inside drawn over a websocket, without a name and a way out',
+  madeOf: 'Tornado, Bokeh; the application rendered over a websocket, without a user name or logout link',
   installedAs: 'panel',
   install: async (folder) => {
     await pythonPackages(folder, ['panel==1.*']);
@@ -99,7 +99,7 @@ const panel: Application = {
 
 const trac: Application = {
   name: 'Trac',
-  madeOf: 'WSGI, Jinja, jQuery UI, TracAccountManager; a wiki for everybody, the form behind a link in its menu',
+  madeOf: 'WSGI, Jinja, jQuery UI, TracAccountManager; a public wiki, the form behind a link in its menu',
   installedAs: 'trac',
   install: async (folder) => {
     await pythonPackages(folder, ['Trac==1.6.*', 'TracAccountManager', 'setuptools<81']);

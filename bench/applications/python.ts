@@ -212,7 +212,7 @@ const END_HOME_ASSISTANT_SESSIONS =
 
 const homeAssistant: Application = {
   name: 'Home Assistant with an authenticator',
-  madeOf: 'aiohttp, Lit, Material in shadow roots; the session a token in localStorage',
+  madeOf: 'aiohttp, Lit, Material in shadow roots; the session is a token in localStorage',
   installedAs: 'homeassistant',
   install: async (folder) => {
     await pythonPackages(folder, HOME_ASSISTANT);

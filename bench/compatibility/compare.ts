@@ -14,22 +14,23 @@ const Version = z.object({ VERSION: z.string() });
 
 /** What was tried beside the SDK, on 2026-11-23; this bench runs none of it. */
 const OTHER_CLIENTS = [
-  'The Python client has the same operations: 0.96.0 and 0.131.0 run unchanged (a whole login in two steps, a browser on its profile, lists).',
+  '**Python client**: the same operations. 0.96.0 and 0.131.0 run unchanged (a whole login in two steps, a browser on its profile, lists).',
   'Its newest groups, `vaults`, `vault_provider_configs`, `search`, `config_registry`, `telemetry.destinations`, and `repl`, `webmcp` and',
-  '`playwright.executors` of browsers, are 404 with a message that says what there is instead.',
-  'Of its newest fields, `executor` of `playwright.execute` works; `policy` of API keys is refused: no key here is for single actions.',
+  '`playwright.executors` of browsers, return 404 with a message that names the alternative. Of its newest fields, `executor` of',
+  '`playwright.execute` works; `policy` of API keys is refused, because keys here are not limited to single actions.',
   '',
-  'Playwright, Puppeteer, Stagehand, browser-use, LangChain, the Vercel AI SDK and MCP clients are [recipes](recipes/README.md), each run as a whole.',
+  '**Tools**: Playwright, Puppeteer, Stagehand, browser-use, LangChain, the Vercel AI SDK and MCP clients are covered by [recipes](recipes/README.md),',
+  'each run as a whole.',
   '',
-  'Two clients were not run as they are, for their packages could not be had; the requests that their published sources make were sent instead:',
+  '**Clients tested by their requests only.** The packages of two clients were not available, so the requests in their published sources were sent instead:',
   '',
   '- The command line, with `KERNEL_API_KEY` and `KERNEL_BASE_URL`: connections (create, login, both ways to submit, follow, timeline, update, delete),',
-  '  browsers, profiles, extensions, pools, deploy, invoke and their histories. All are answered. `kernel logs` shows what a build says and ends',
-  '  with it; what a run says is shown with `--invocation`. `kernel login` signs in at its maker: use a key.',
+  '  browsers, profiles, extensions, pools, deploy, invoke and their histories. All are answered. `kernel logs` shows the build log and ends',
+  '  with the build; the log of a run needs `--invocation`. `kernel login` signs in at its vendor: use a key.',
   '- The React sign-in component (0.5), in Chromium on a page of another origin that `HOLDFAST_ALLOWED_ORIGINS` lists: exchange, read, stream and submit',
-  '  of logins in one and in two steps, to their end.',
+  '  of complete logins in one and two steps.',
   '',
-  'The public MCP server was not tried; it calls the interface by the SDK. Holdfast has [one of its own](mcp.md).',
+  'The public MCP server was not tested; it calls the API through the SDK. Holdfast has [its own](mcp.md).',
 ];
 
 /** What came of one operation. */
@@ -76,7 +77,7 @@ export function compatibilityReport(rows: readonly Row[]): string {
     '# Compatibility',
     '',
     `Each operation of \`@onkernel/sdk\` ${version}, called on a running installation by \`npm run bench -- compatibility --save\`:`,
-    `${String(works)} of ${String(rows.length)} work. The list is read from the SDK, so that a new operation shows as missing.`,
+    `${String(works)} of ${String(rows.length)} work. The list is read from the SDK, so a new operation shows as missing.`,
     '',
     ...OTHER_CLIENTS,
     '',
