@@ -30,8 +30,7 @@ export function readFollowUpForm(frames: readonly FrameSnapshot[]): Pick<PageRea
   for (const cluster of frames.flatMap(findClusters)) {
     const button = findSubmit(cluster)?.button;
     if (button === undefined || !asksForText(cluster)) continue;
-    const isOwnerQuestion = OWNER_QUESTION.test(clusterText(cluster)) || clusterText(cluster).includes('?');
-    if (!isOwnerQuestion && !isConfirmText(normalize(button.text))) continue;
+    if (!OWNER_QUESTION.test(clusterText(cluster)) && !isConfirmText(normalize(button.text))) continue;
     return {
       fields: readFields(cluster).map((field) => ({ ...field, required: true })),
       submit: { selector: button.selector, frame: [...cluster.frame.path] },

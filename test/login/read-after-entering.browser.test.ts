@@ -225,6 +225,7 @@ describe('after the last answer', () => {
 
   it.each([
     ['a list of tasks', '<label>New task <input name="task"></label><button>Add</button>'],
+    ['a status', '<label>What is on your mind? <input name="s"></label><button>Post</button>'],
     ['a chat', '<label>Message <input name="m"></label><button>Send</button>'],
     ['a model to try', '<label>Prompt <input name="prompt"></label><button>Submit</button><button>Clear</button>'],
   ])('does not ask for the inputs of an application: %s', async (_what, form) => {
