@@ -178,6 +178,14 @@ describe('after the last answer', () => {
     expect(reading.website_error).toBe('The user name or password is incorrect.');
   });
 
+  it('tells why the browser does not submit a form', async () => {
+    const form = `<title>Log in</title><form><label>Email <input name="u" type="email" value="ada"></label><label>Password
+      <input name="p" type="password" value="secret"></label><button>Log in</button></form><script>document.querySelector('form').requestSubmit()</script>`;
+    const reading = await after(form, 2);
+    expect(reading.fields.map(({ type }) => type)).toEqual(['identifier', 'password']);
+    expect(reading.website_error).toContain("include an '@'");
+  });
+
   it('does not take a fault of the site for a refusal', async () => {
     const reading = await after(
       '<title>Acme</title><h1>Login failed</h1><p role="alert">Login failed: server error</p>',

@@ -160,7 +160,7 @@ function decideEnrollment({ observation: { reading }, mode, canSave, last, field
 /** A choice added to those of the page: Holdfast becomes the authenticator. */
 const NEW_AUTHENTICATOR: ReadChoice = {
   type: 'other',
-  label: 'Let Holdfast keep this authenticator',
+  label: 'Let Holdfast store this authenticator',
   description: 'Holdfast stores its key encrypted, types the first code now and uses its codes to sign in from then on',
   uses: 'new_authenticator',
   selector: '',

@@ -5,6 +5,13 @@
  * because helpers that a bundler adds for named ones would be missing.
  */
 
+/** The browser's own complaint about the value in the focused field, for which it does not submit the form; null if there is none. */
+export function validationFault(): string | null {
+  const field = document.activeElement;
+  const isRefused = field instanceof HTMLInputElement && field.value !== '' && !field.validity.valid;
+  return isRefused ? field.validationMessage : null;
+}
+
 /** Number of characters in a control: tells whether it must be cleared, without reading its text. */
 export function valueLength(element: Element): number {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value.length : 0;

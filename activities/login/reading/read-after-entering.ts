@@ -5,7 +5,7 @@ import { asksForCode } from '../../../contract/code-fields.ts';
 import type { PageReading, ReadField } from '../../../contract/reading.ts';
 import type { LoginDeps } from '../deps.ts';
 import { resolveFrame } from '../entering/page-input.ts';
-import { valueLength } from '../entering/page-functions.ts';
+import { validationFault, valueLength } from '../entering/page-functions.ts';
 import { collectFrames } from './frames.ts';
 import { isAuthorizationResponse, isAuthorizationRequest } from '../urls.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
@@ -70,6 +70,9 @@ export async function readAfterEntering(
   const startedAt = Date.now();
   const preferences = { chosen: target.forms, model: deps.model, stopWhenIdle: answered !== 'method' };
   let { page, reading } = await readNewest(deps, target.projectId, sessionId, preferences);
+  const fault = await submissionFault(page, before);
+  if (fault !== null && isFormWithoutError(reading))
+    return redactTypedSecrets(page, { ...reading, website_error: fault });
   let lastPendingAt = -Infinity;
   // A script may have the response and navigate in a moment, or a slow one may not have shown the rejection yet.
   for (;;) {
@@ -123,6 +126,12 @@ async function reopenForm(page: Page, url: string, preferences: ReadPreferences)
   // A button of the refusal page no longer exists.
   const linked = typeof link?.href === 'string' ? await followSignInLink(page, link, preferences) : atUrl;
   return linked.kind === 'form' ? linked : null;
+}
+
+/** Why the browser did not submit the form, which is still in front; null if it did. */
+async function submissionFault(page: Page, before: PageBefore | null): Promise<string | null> {
+  if (before?.page !== page || page.url() !== before.url) return null;
+  return await page.evaluate(validationFault).catch(() => null);
 }
 
 /** Reads the page in front. A provider's popup may have opened, and may close while it is read. */
