@@ -14,6 +14,14 @@ import type { Router } from '../http/router.ts';
 import { streamScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
 
+/**
+ * Waits until the service knows of the pages that its clients have closed: Chromium notifies all connections at once, but a client may
+ * act on the news before the service has read it, and input to a closing page is lost.
+ */
+async function syncPages({ chromium: { pages, cdp } }: Session): Promise<void> {
+  if (pages.all().length > 1) await cdp.send('Browser.getVersion').catch(() => undefined);
+}
+
 /** `POST /browsers/{id}/computer/…`: mouse, keyboard and screen. The actions of a session run one at a time. */
 export function computerRoutes({ inSession }: Router): void {
   const action = <Body extends z.ZodType>(
@@ -22,6 +30,7 @@ export function computerRoutes({ inSession }: Router): void {
   ): void => {
     inSession(contract, (session, { request, body }) =>
       session.exclusively(async () => {
+        await syncPages(session);
         session.input.requiredPageId = pageOf(request);
         try {
           await run(session, body);

@@ -100,7 +100,7 @@ describe('a program', () => {
   it('fails in words of its own, with too much output, and without memory', async () => {
     const [failed, shouted, exhausted] = await Promise.all([invoke('fail'), invoke('shout'), invoke('exhaust')]);
     expect(failed).toMatchObject({ status: 'failed', status_reason: 'Error: as it was told' });
-    expect(shouted.status_reason).toContain('larger than');
+    expect(shouted.status_reason).toContain('exceeds');
     expect(exhausted.status_reason).toContain('out of memory');
   });
 
@@ -148,7 +148,7 @@ describe('a program', () => {
     );
     expect(borrowed?.pool).toEqual({ id: pool.id, name: 'lent' });
     expect(await kernel.browserPools.retrieve('lent')).toMatchObject({ acquired_count: 1, available_count: 0 });
-    await expect(kernel.browserPools.delete('lent')).rejects.toThrow('1 of its browsers are in use');
+    await expect(kernel.browserPools.delete('lent')).rejects.toThrow('1 browsers of the pool are in use');
     await kernel.invocations.update(id, { status: 'failed' });
     await until(
       'another browser in the pool',
