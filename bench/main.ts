@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { say } from '../start/terminal.ts';
 import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
-import { walkApplications } from './applications/measure.ts';
+import { measureApplications } from './applications/measure.ts';
 import { measureAuditLog } from './audit-log.ts';
 import { measureBrowserService } from './browser-service.ts';
 import { compareWithSdk, compatibilityReport } from './compatibility/compare.ts';
@@ -108,7 +108,7 @@ function report(figures: readonly Figure[]): string {
 const args = process.argv.slice(2);
 if (args[0] === 'applications') {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  say(`\n${await walkApplications(await findChromium(), args.slice(1))}`);
+  say(`\n${await measureApplications(await findChromium(), args.slice(1))}`);
   process.exit(0);
 }
 if (args[0] === 'compatibility') {

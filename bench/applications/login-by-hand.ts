@@ -1,0 +1,22 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import type { Account } from './application.ts';
+
+/** Opens `url`, fills in its login form and submits it: by a click on `submit`, otherwise by Enter in the password field. */
+export async function fillLoginForm(
+  page: Page,
+  url: string,
+  account: Account,
+  [identifier, password, submit]: readonly [identifier: string, password: string, submit?: string],
+): Promise<void> {
+  await page.goto(url);
+  await page.fill(identifier, account.identifier);
+  await page.fill(password, account.password);
+  if (submit === undefined) await page.press(password, 'Enter');
+  else await page.click(submit);
+}
+
+/** The code that an authenticator app shows now. `totpSecret`: base32. */
+export function authenticatorCode(totpSecret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate();
+}
