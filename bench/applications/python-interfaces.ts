@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Application } from './application.ts';
 import { fillLoginForm } from './login-by-hand.ts';
-import { optionArguments, pythonPackages, run, startRestartable, startServer } from './server-process.ts';
+import { optionArguments, pythonPackages, startRestartable, startServer } from './server-process.ts';
 
 const ADA = { identifier: 'ada', password: 'Correct-horse-battery-9' };
 
