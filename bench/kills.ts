@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import Kernel from '@onkernel/sdk';
 import { z } from 'zod';
-import { newcomer, personAt, type Person } from '../test/e2e/person.ts';
+import { newPerson, personFor, type Person } from '../test/e2e/person.ts';
 import { createPractice, type Practice } from '../test/e2e/practice.ts';
-import { until, type ProcessTree, type Role } from '../test/e2e/process-tree.ts';
+import type { ProcessTree, Role } from '../test/e2e/process-tree.ts';
+import { waitFor } from '../test/e2e/until.ts';
 import type { Figure } from './figure.ts';
 
 const FLOWS = 100;
@@ -74,8 +75,8 @@ async function logIn(
   const values: Record<string, string> = { identifier: email, password };
   const answered = new Set<string>();
   // If the API was killed after it stored the connection, the repeated call fails with its id.
-  const person = await newcomer(at, { login_url: at.practice.page(page), health_checks: false }).catch(
-    (error: unknown) => personAt(at.kernel, Existing.parse(error).error.existing_id),
+  const person = await newPerson(at, { login_url: at.practice.page(page), health_checks: false }).catch(
+    (error: unknown) => personFor(at.kernel, Existing.parse(error).error.existing_id),
   );
   // Likewise, the login may have started already.
   await person.login().catch((error: unknown) => {
@@ -105,9 +106,9 @@ async function logIn(
 }
 
 function waitForInputOrEnd(id: string, kernel: Kernel): ReturnType<Person['read']> {
-  return until(
+  return waitFor(
     async () => {
-      const now = await personAt(kernel, id)
+      const now = await personFor(kernel, id)
         .read()
         .catch(() => null);
       if (now === null) return null;

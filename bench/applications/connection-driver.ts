@@ -1,6 +1,6 @@
 import type Kernel from '@onkernel/sdk';
 import { ManagedAuth } from '../../contract/connections.ts';
-import { until } from '../../test/e2e/process-tree.ts';
+import { waitFor } from '../../test/e2e/until.ts';
 import type { Account, RunningApplication } from './application.ts';
 import { authenticatorCode } from './login-by-hand.ts';
 
@@ -96,7 +96,7 @@ export class ConnectionDriver {
   async check(): Promise<ManagedAuth> {
     const before = await this.#kernel.auth.connections.retrieve(this.#id);
     await this.#kernel.post(`/auth/connections/${this.#id}/check`);
-    return await until(
+    return await waitFor(
       async () => {
         const now = await this.#read();
         if (now.flow_status === 'IN_PROGRESS') return null;
@@ -133,7 +133,7 @@ export class ConnectionDriver {
 
   /** Waits for an interaction not in `seen`, or for the flow to succeed. Rejects if it fails. */
   async #next(seen: ReadonlySet<string>): Promise<ManagedAuth> {
-    return await until(
+    return await waitFor(
       async () => {
         const state = await this.#read();
         if (state.flow_status === 'SUCCESS') return state;
@@ -181,5 +181,5 @@ export function useCode({ totpSecret = '' }: Account): string {
 export async function waitForFreshCode({ totpSecret }: Account): Promise<void> {
   if (totpSecret === undefined) return;
   const isFresh = () => Promise.resolve(authenticatorCode(totpSecret) === usedCodes.get(totpSecret) ? null : true);
-  await until(isFresh, 35_000, 'a new code');
+  await waitFor(isFresh, 35_000, 'a new code');
 }

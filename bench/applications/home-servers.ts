@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Secret } from 'otpauth';
-import { until } from '../../test/e2e/process-tree.ts';
+import { waitFor } from '../../test/e2e/until.ts';
 import type { Application } from './application.ts';
 import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
 import {
@@ -148,7 +148,7 @@ const uptimeKuma: Application = {
     const database = join(data, 'kuma.db');
     const firstRun = await serve();
     // It serves pages before its tables exist; its secret is stored after the last of them is created.
-    await until(() => hasKumaSecret(database), 60_000, 'the tables to be created');
+    await waitFor(() => hasKumaSecret(database), 60_000, 'the tables to be created');
     await firstRun.stop();
     const password = await bcryptHash(modules);
     await executeSql(

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Secret } from 'otpauth';
 import { z } from 'zod';
-import { until } from '../../test/e2e/process-tree.ts';
+import { waitFor } from '../../test/e2e/until.ts';
 import type { Application, Place } from './application.ts';
 import { djangoProject } from './django.ts';
 import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
@@ -157,7 +157,7 @@ const Users = z.object({
 async function createHomeAssistantUser(url: string, storage: string): Promise<void> {
   const user = { client_id: `${url}/`, name: 'Ada Archer', username: ADA.identifier, password: ADA.password };
   await fetch(`${url}/api/onboarding/users`, { method: 'POST', body: JSON.stringify({ ...user, language: 'en' }) });
-  const owner = await until(async () => await ownerIn(join(storage, 'auth')), 20_000, 'the user to be stored');
+  const owner = await waitFor(async () => await ownerIn(join(storage, 'auth')), 20_000, 'the user to be stored');
   const done = ['user', 'core_config', 'analytics', 'integration'];
   const store = async (key: string, version: number, data: unknown): Promise<void> =>
     await writeFile(join(storage, key), JSON.stringify({ version, minor_version: 1, key, data }));

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import Kernel from '@onkernel/sdk';
 import { say } from '../../start/terminal.ts';
 import { SANDBOX_USERS } from '../../sandbox/users.ts';
-import { personAt } from '../../test/e2e/person.ts';
-import { until, type ProcessTree } from '../../test/e2e/process-tree.ts';
+import { personFor } from '../../test/e2e/person.ts';
+import type { ProcessTree } from '../../test/e2e/process-tree.ts';
+import { waitFor } from '../../test/e2e/until.ts';
 import { startModel, type Model } from './model.ts';
 import { install, lastOf, start, type RunningProgram } from './program.ts';
 
@@ -111,7 +112,7 @@ function faultOf(output: string, browsersLeft: number): string | null {
 /** Answers the recipe's login as the account's owner. */
 async function logIn(kernel: Kernel, domain: string, running: RunningProgram): Promise<void> {
   if (OWNER === undefined) throw new Error('The practice site has no alice');
-  const connection = await until(
+  const connection = await waitFor(
     async () => {
       if (running.hasEnded()) throw new Error(`ended without a login\n${lastOf(running.output())}`);
       return (await kernel.auth.connections.list({ domain })).items[0] ?? null;
@@ -119,9 +120,9 @@ async function logIn(kernel: Kernel, domain: string, running: RunningProgram): P
     CONNECTED_WITHIN_MS,
     "the recipe's connection",
   );
-  const person = personAt(kernel, connection.id);
-  await person.asked();
-  await person.give({ identifier: OWNER.username, password: OWNER.password });
+  const person = personFor(kernel, connection.id);
+  await person.waitForInput();
+  await person.answer({ identifier: OWNER.username, password: OWNER.password });
 }
 
 /** Deletes all connections and profiles, so that the next recipe has to log in. */

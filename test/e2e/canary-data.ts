@@ -10,9 +10,10 @@ import { z } from 'zod';
 import { newPasskey } from '../setup/passkey.ts';
 import { authenticatorCode } from './authenticator.ts';
 import { filesBelow, findCanaries, spellings, type Canary, type Haystack } from './canary-search.ts';
-import { newcomer, personAt, typesOf, type Person } from './person.ts';
+import { newPerson, personFor, fieldTypes, type Person } from './person.ts';
 import { createPractice, type Practice } from './practice.ts';
-import { startProcessTree, until, type ProcessTree } from './process-tree.ts';
+import { startProcessTree, type ProcessTree } from './process-tree.ts';
+import { waitFor } from './until.ts';
 
 const Exchanged = z.object({ jwt: z.string() });
 const random = (bytes = 12): string => randomBytes(bytes).toString('base64url');
@@ -155,13 +156,13 @@ async function byCredentials(visible: Canary[]): Promise<Person[]> {
   });
   visible.push({ name: 'credential', value: aliceCredential.name });
   await refusedBodies(aliceCredential.id);
-  const alice = await newcomer({ kernel, practice }, connectionTo('alice', '/login', aliceCredential.name));
-  const carol = await newcomer({ kernel, practice }, connectionTo('carol', '/login/totp', carolCredential.name));
+  const alice = await newPerson({ kernel, practice }, connectionTo('alice', '/login', aliceCredential.name));
+  const carol = await newPerson({ kernel, practice }, connectionTo('carol', '/login/totp', carolCredential.name));
   await Promise.all([alice.login(), carol.login()]);
-  await Promise.all([alice.loggedIn(), carol.loggedIn()]);
+  await Promise.all([alice.waitForSuccess(), carol.waitForSuccess()]);
   await practice.expire('alice');
   await post(`/auth/connections/${alice.id}/check`);
-  expect((await alice.loggedIn()).status).toBe('AUTHENTICATED');
+  expect((await alice.waitForSuccess()).status).toBe('AUTHENTICATED');
   return [alice, carol];
 }
 
@@ -171,16 +172,16 @@ async function withWrongPasswords(longBytes: number): Promise<Person[]> {
   const middle = long.length / 2;
   secrets.push({ name: 'part of the long password', value: long.slice(middle, middle + 64) });
   await practice.setPassword('bob', long);
-  const bob = await newcomer({ kernel, practice }, connectionTo('bob', '/login/two-step'));
+  const bob = await newPerson({ kernel, practice }, connectionTo('bob', '/login/two-step'));
   await bob.login();
-  const followed = bob.followed();
-  await bob.asked();
-  await bob.give({ identifier: practice.user('bob').email });
-  await bob.asked();
-  await bob.give({ password: secret('wrong password', awkward()) });
-  await bob.asked();
-  await bob.give({ password: long });
-  await bob.loggedIn();
+  const followed = bob.followToEnd();
+  await bob.waitForInput();
+  await bob.answer({ identifier: practice.user('bob').email });
+  await bob.waitForInput();
+  await bob.answer({ password: secret('wrong password', awkward()) });
+  await bob.waitForInput();
+  await bob.answer({ password: long });
+  await bob.waitForSuccess();
   await followed;
   return [bob];
 }
@@ -189,42 +190,42 @@ async function withWrongPasswords(longBytes: number): Promise<Person[]> {
 async function withCodeByMessageWhileWorkerDies(): Promise<Person> {
   const daveSecret = secret('password of a killed worker', awkward());
   await practice.setPassword('dave', daveSecret);
-  const dave = await newcomer({ kernel, practice }, connectionTo('dave', '/login/sms'));
+  const dave = await newPerson({ kernel, practice }, connectionTo('dave', '/login/sms'));
   const { handoff_code: handoff } = await kernel.auth.connections.login(dave.id);
   token('handoff code', handoff ?? '');
   const { jwt } = Exchanged.parse(
     await kernel.post(`/auth/connections/${dave.id}/exchange`, { body: { code: handoff } }),
   );
   token('token of the hosted page', jwt);
-  const guest = personAt(
+  const guest = personFor(
     new Kernel({ apiKey: jwt, baseURL: tree.baseUrl, fetch: listeningFetch, maxRetries: 5 }),
     dave.id,
   );
   const password = { identifier: 'dave', password: daveSecret };
-  const asked = await guest.asked();
+  const asked = await guest.waitForInput();
   await refusedSubmits(dave.id, asked.interaction_id);
-  await guest.give(password);
+  await guest.answer(password);
   await tree.kill('worker');
-  let pause = await guest.asked();
-  while (!typesOf(pause.fields).includes('code')) {
-    await guest.give(password);
-    pause = await guest.asked();
+  let pause = await guest.waitForInput();
+  while (!fieldTypes(pause.fields).includes('code')) {
+    await guest.answer(password);
+    pause = await guest.waitForInput();
   }
-  await guest.give({ code: secret('code by message', (await practice.smsCode('dave')) ?? '') });
-  await guest.loggedIn();
+  await guest.answer({ code: secret('code by message', (await practice.smsCode('dave')) ?? '') });
+  await guest.waitForSuccess();
   return dave;
 }
 
 /** A login that ends because its connection is deleted. */
 async function brokenOff(): Promise<Person[]> {
-  const frank = await newcomer({ kernel, practice }, connectionTo('frank', '/login/totp'));
+  const frank = await newPerson({ kernel, practice }, connectionTo('frank', '/login/totp'));
   await frank.login();
-  await frank.asked();
-  await frank.give({ identifier: 'frank', password: practice.user('frank').password });
-  await frank.asked();
-  await frank.give({ totp_code: secret('code', authenticatorCode(randomTotpSecret())) });
-  await frank.asked();
-  await frank.give({ totp_code: secret('late code', authenticatorCode(randomTotpSecret())) });
+  await frank.waitForInput();
+  await frank.answer({ identifier: 'frank', password: practice.user('frank').password });
+  await frank.waitForInput();
+  await frank.answer({ totp_code: secret('code', authenticatorCode(randomTotpSecret())) });
+  await frank.waitForInput();
+  await frank.answer({ totp_code: secret('late code', authenticatorCode(randomTotpSecret())) });
   await kernel.auth.connections.delete(frank.id);
   return [];
 }
@@ -364,7 +365,7 @@ async function lookIntoTelemetry(connectionId: string): Promise<ReadonlySet<stri
 
 /** Sessions have ended, and of the browsers that wait started, none has been anywhere. */
 async function untilBrowsersEnded(): Promise<void> {
-  await until(
+  await waitFor(
     async () => ((await kernel.browsers.list()).getPaginatedItems().length === 0 ? true : null),
     30_000,
     'no session',

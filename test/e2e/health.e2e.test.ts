@@ -9,7 +9,7 @@ import {
   type VaultSecrets,
 } from '../credential-providers/stand-ins.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, type Person } from './person.ts';
+import { newPerson, type Person } from './person.ts';
 import { until } from './until.ts';
 
 const secrets: VaultSecrets = {};
@@ -30,9 +30,9 @@ async function loggedIn(user: string, more: Partial<Kernel.Auth.ConnectionCreate
   const { username, password } = practice.user(user);
   const name = `of ${username}`;
   await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-  const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name }, ...more });
+  const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name }, ...more });
   await person.login();
-  await person.loggedIn();
+  await person.waitForSuccess();
   return person;
 }
 
@@ -66,7 +66,7 @@ describe('a health check by hand', () => {
     expect(await practice.counts('alice')).toEqual(before);
 
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect((await practice.counts('alice')).passwords).toBe(before.passwords + 1);
     const inconclusive = {
       ...{ type: 'health_check', status: 'AUTHENTICATED', previous_status: 'AUTHENTICATED' },
@@ -93,7 +93,7 @@ describe('a health check by hand', () => {
     await practice.expire('bob');
 
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({
+    expect(await person.waitForReauth()).toMatchObject({
       status: 'NEEDS_AUTH',
       flow_status: 'FAILED',
       error_code: 'credentials_invalid',
@@ -127,22 +127,22 @@ describe('a health check by hand', () => {
     const { username, password } = practice.user('heidi');
     const name = 'one account alone';
     const before = await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name } });
     await person.login();
-    await person.loggedIn();
-    await practice.leadElsewhere('heidi', 'frank');
+    await person.waitForSuccess();
+    await practice.switchAccount('heidi', 'frank');
     await practice.expire('heidi');
 
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({
+    expect(await person.waitForReauth()).toMatchObject({
       ...{ status: 'NEEDS_AUTH', flow_status: 'FAILED', error_code: 'account_mismatch', can_reauth: false },
     });
     expect(await kernel.credentials.retrieve(name)).toEqual(before);
     // The profile holds nothing of the other account: a person who logs in meets the form.
     const { passwords } = await practice.counts('heidi');
-    await practice.leadElsewhere('heidi', null);
+    await practice.switchAccount('heidi', null);
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+    expect(await person.waitForSuccess()).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
     expect((await practice.counts('heidi')).passwords).toBe(passwords + 1);
     await kernel.auth.connections.delete(person.id);
   });
@@ -153,13 +153,16 @@ describe('a health check by hand', () => {
     const { username, password } = practice.user('grace');
     const name = 'with texts';
     await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-    const person = await newcomer(on, { login_url: practice.page('/login/sms'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login/sms'), credential: { name } });
     await kernel.patch(`/auth/connections/${person.id}`, { body: { codes: { api: ['sms'] } } });
     const url = `${on.baseUrl}/auth/connections/${person.id}/codes`;
     await practice.deliver('grace', { url, secret: on.apiKey });
 
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
     const secret = 'the auth token of nobody';
     const source = await kernel.post<{ url: string }>('/code_sources', { body: { type: 'twilio', secret } });
     const phone = '+15550100016';
@@ -167,7 +170,7 @@ describe('a health check by hand', () => {
     await practice.deliver('grace', { url: source.url, secret, as: 'twilio', to: phone });
     await practice.expire('grace');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect(await practice.counts('grace')).toMatchObject({ passwords: 2, codes: 2, refused: 0 });
     const told = await kernel.get<{ event_type: string }[]>(`/webhooks/${id}/deliveries`);
     expect(new Set(told.map((delivery) => delivery.event_type))).toEqual(
@@ -186,7 +189,7 @@ describe('a health check by hand', () => {
     const name = 'with mails';
     const values = { email: practice.user('frank').email };
     await kernel.credentials.create({ name, domain: practice.domain, values });
-    const person = await newcomer(on, { login_url: practice.page('/login/magic-link'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login/magic-link'), credential: { name } });
     const secret = 'the signing key of nobody';
     const source = await kernel.post<{ url: string }>('/code_sources', { body: { type: 'mailgun', secret } });
     const mailbox = 'frank@mail.example';
@@ -194,15 +197,18 @@ describe('a health check by hand', () => {
     await practice.deliver('frank', { url: source.url, secret, as: 'mailgun', to: mailbox });
 
     // The link lets the page that waits go on, once its own has been pressed.
-    await practice.setLinkOpens('there', 'button');
+    await practice.setMailedLink('there', 'button');
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
     // The link signs in the browser that opens it: it must be the one that waits.
-    await practice.setLinkOpens('here');
+    await practice.setMailedLink('here');
     await practice.expire('frank');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
-    await practice.setLinkOpens('there');
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    await practice.setMailedLink('there');
     expect(await practice.counts('frank')).toMatchObject({ codes: 2, refused: 0 });
     await kernel.auth.connections.delete(person.id);
   });
@@ -237,13 +243,13 @@ describe('a passkey', () => {
   test('that a person lets Holdfast keep stands for password and code from then on', async () => {
     const { kernel, practice, store } = on;
     const { username, password } = practice.user('alice');
-    const person = await newcomer(on, { login_url: practice.page('/login/passkey-offer') });
+    const person = await newPerson(on, { login_url: practice.page('/login/passkey-offer') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: username, password });
-    await person.asked();
-    await person.give({ code: (await practice.smsCode('alice')) ?? '' });
-    const offer = await person.asked();
+    await person.waitForInput();
+    await person.answer({ identifier: username, password });
+    await person.waitForInput();
+    await person.answer({ code: (await practice.smsCode('alice')) ?? '' });
+    const offer = await person.waitForInput();
     expect(offer.choices).toMatchObject([
       {
         id: 'create_passkey',
@@ -254,7 +260,10 @@ describe('a passkey', () => {
     ]);
     expect(await practice.passkeys('alice')).toEqual([]);
     await person.choose(({ id }) => id === 'create_passkey');
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
 
     const [passkey] = await practice.passkeys('alice');
     const saved = await kernel.get<Record<string, unknown>>(
@@ -273,14 +282,14 @@ describe('a passkey', () => {
     };
     await practice.expire('alice');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     await hasSigned(1);
 
     // Another connection, by the button of a page that takes nothing else; and none where the site is not the passkey's.
     const name = String(saved['name']);
-    const byButton = await newcomer(on, { login_url: practice.page('/login/passkey'), credential: { name } });
+    const byButton = await newPerson(on, { login_url: practice.page('/login/passkey'), credential: { name } });
     await byButton.login();
-    await byButton.loggedIn();
+    await byButton.waitForSuccess();
     await hasSigned(2);
     expect(await practice.counts('alice')).toEqual(before);
 
@@ -290,9 +299,9 @@ describe('a passkey', () => {
     const provider = { name: 'bao', provider_type: 'vault', token: TOKEN, address: vault.address };
     await kernel.post('/org/credential_providers', { body: provider });
     const credential = { provider: 'bao', path: 'sites/alice' };
-    const external = await newcomer(on, { login_url: practice.page('/login/passkey'), credential });
+    const external = await newPerson(on, { login_url: practice.page('/login/passkey'), credential });
     await external.login();
-    expect(await external.loggedIn()).toMatchObject({ can_reauth_reason: 'requirements_satisfiable' });
+    expect(await external.waitForSuccess()).toMatchObject({ can_reauth_reason: 'requirements_satisfiable' });
     expect(await practice.counts('alice')).toEqual(before);
   });
 
@@ -305,13 +314,16 @@ describe('a passkey', () => {
     const provider = { name: 'writable', provider_type: 'vault', token: TOKEN, address: vault.address };
     await kernel.post('/org/credential_providers', { body: provider });
     const credential = { provider: 'writable', path: 'sites/bob' };
-    const person = await newcomer(on, { login_url: practice.page('/login/passkey-offer'), credential });
+    const person = await newPerson(on, { login_url: practice.page('/login/passkey-offer'), credential });
     await person.login();
-    await person.asked();
-    await person.give({ code: (await practice.smsCode('bob')) ?? '' });
-    await person.asked();
+    await person.waitForInput();
+    await person.answer({ code: (await practice.smsCode('bob')) ?? '' });
+    await person.waitForInput();
     await person.choose(({ id }) => id === 'create_passkey');
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
     const [passkey] = await practice.passkeys('bob');
     expect(item).toMatchObject({
       data: { username, password, note: 'kept', passkeys: [{ credential_id: passkey?.id, rp_id: 'localhost' }] },
@@ -321,7 +333,7 @@ describe('a passkey', () => {
     const before = await practice.counts('bob');
     await practice.expire('bob');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect(await practice.counts('bob')).toEqual(before);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LONG_PASSWORD, RECOVERS_WITHIN_MS, setUpKillSteps } from './kill-steps.ts';
-import { personAt } from './person.ts';
-import { until } from './process-tree.ts';
+import { personFor } from './person.ts';
+import { waitFor } from './until.ts';
 
 const steps = setUpKillSteps();
 
@@ -15,29 +15,29 @@ it('a login outlives what it runs on, asks again for what was lost, and types no
   const [first, actions] = await Promise.all([on.begun('/login'), on.invoked()]);
 
   // The browser in which a person is awaited.
-  await on.tree.killChromium((await first.asked()).browser_session_id ?? '');
+  await on.tree.killChromium((await first.waitForInput()).browser_session_id ?? '');
   // Somebody who has seen no pause yet: the one that still waits is answered as it is, or the next.
-  const person = personAt(on.kernel, first.id);
-  await person.asked();
-  await person.give({ identifier: 'carol', password: 'wrong' });
-  await person.asked();
+  const person = personFor(on.kernel, first.id);
+  await person.waitForInput();
+  await person.answer({ identifier: 'carol', password: 'wrong' });
+  await person.waitForInput();
   await on.typedAtMost('carol', 1);
 
   // The worker, among the keys of a password and in the middle of an action.
   await on.givenUntil(person, { identifier: 'carol', password: LONG_PASSWORD }, ['intent', 'typed', 'pressed']);
   const back = on.killed('worker');
-  await until(async () => (await on.tree.health()) === 503 || null, RECOVERS_WITHIN_MS, '/health to tell of it', 50);
+  await waitFor(async () => (await on.tree.health()) === 503 || null, RECOVERS_WITHIN_MS, '/health to tell of it', 50);
   await back;
   expect(on.tree.output()).toMatch(/^worker ended \(signal SIGKILL\); starting it again/m);
   await actions.recovers();
-  await person.asked();
+  await person.waitForInput();
   await on.typedAtMost('carol', 1);
 
   // The browser service, between the press and a slow answer.
   const given = await on.givenSlowly(person, { identifier: 'carol', password: 'wrong, too' });
   await on.killed('browser');
   await on.practice.setMode('ok');
-  await person.asked();
+  await person.waitForInput();
   await on.typedAtMost('carol', given);
 
   // The supervisor, and with it everything, while a person is awaited.

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { newcomer, personAt, type Person } from './person.ts';
+import { newPerson, personFor, type Person } from './person.ts';
 import { createPractice, type Practice } from './practice.ts';
 import { programArchive } from './program-archive.ts';
-import { startProcessTree, until, type ProcessTree, type Role } from './process-tree.ts';
+import { startProcessTree, type ProcessTree, type Role } from './process-tree.ts';
+import { waitFor } from './until.ts';
 
 /** Longest that a flow may take to ask again or to end after a kill, on a busy machine with two cores. */
 export const RECOVERS_WITHIN_MS = 120_000;
@@ -101,7 +102,7 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
   async function untilLedgerSays({ id }: Person, interactionId: string, states: TypingState[]): Promise<void> {
     const row = await store.connections.byIdUnscoped(id);
     const flowId = row?.document.flow?.flow_id ?? '';
-    await until(
+    await waitFor(
       async () => {
         const entry = await store.typingLedger.read(flowId, interactionId);
         return entry !== null && states.includes(entry.state) ? entry : null;
@@ -121,7 +122,7 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
       const from = tree.output().length;
       await tree.kill(role);
       const again = `${role} is ready again`;
-      await until(() => Promise.resolve(tree.output().includes(again, from) || null), RECOVERS_WITHIN_MS, again);
+      await waitFor(() => Promise.resolve(tree.output().includes(again, from) || null), RECOVERS_WITHIN_MS, again);
       await tree.untilHealthy(RECOVERS_WITHIN_MS);
     },
     async killedAll() {
@@ -130,30 +131,30 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
       passwordsBefore.clear();
     },
     async begun(page = '/login') {
-      const person = await newcomer({ kernel, practice }, { login_url: practice.page(page) });
+      const person = await newPerson({ kernel, practice }, { login_url: practice.page(page) });
       await person.login();
       return person;
     },
     async givenUntil(person, values, states) {
       const { interaction_id: interaction } = await person.read();
-      await person.give(values);
+      await person.answer(values);
       await untilLedgerSays(person, interaction ?? '', states);
     },
     async givenSlowly(person, values) {
       const { passwords } = await practice.counts(values.identifier);
       await practice.setMode('slow');
       let answered = await person.read();
-      await person.give(values);
+      await person.answer(values);
       let given = 1;
-      await until(
+      await waitFor(
         async () => {
           if ((await practice.counts(values.identifier)).passwords > passwords) return true;
           const now = await person.read();
           if (now.flow_status !== 'IN_PROGRESS')
             throw new Error(`the flow ended before the site had the password: ${String(now.error_code)}`);
           if (now.flow_step !== 'AWAITING_INPUT' || now.interaction_id === answered.interaction_id) return null;
-          answered = await person.asked();
-          await person.give(values);
+          answered = await person.waitForInput();
+          await person.answer(values);
           given += 1;
           return null;
         },
@@ -165,19 +166,19 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
     },
     async finishes({ id }, user, password, given = 0) {
       // Somebody who has seen no pause yet: one that still waits is answered as it is.
-      const person = personAt(kernel, id);
+      const person = personFor(kernel, id);
       const values = { identifier: practice.user(user).email, password: password ?? practice.user(user).password };
       let answers = given;
       for (;;) {
         const now = await asksOrEnds(person);
         if (now.flow_status !== 'IN_PROGRESS') break;
-        const pause = await person.asked();
+        const pause = await person.waitForInput();
         const types = new Set(pause.fields?.map(({ type }) => type));
         if (types.has('password')) answers += 1;
         const wanted = Object.entries(values).filter(([type]) => [...types].some((each) => each === type));
-        await person.give(Object.fromEntries(wanted));
+        await person.answer(Object.fromEntries(wanted));
       }
-      const end = await person.loggedIn();
+      const end = await person.waitForSuccess();
       expect(end.status).toBe('AUTHENTICATED');
       expect(await typedAtMost(user, answers)).toBeGreaterThanOrEqual(1);
       const name = end.credential?.name ?? '';
@@ -185,7 +186,7 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
       expect((await kernel.profiles.retrieve(end.profile_name)).name).toBe(end.profile_name);
     },
     async untilBrowsersEnded() {
-      const left = await until(
+      const left = await waitFor(
         async () => {
           const [chromiums, folders] = [
             await tree.chromiums(),
@@ -205,7 +206,7 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
 async function invoked(kernel: Kernel): Promise<Invoked> {
   const file = await toFile(await programArchive({ 'index.mjs': STAYS_ONCE }), 'program.zip');
   const { id: deployment } = await kernel.deployments.create({ entrypoint_rel_path: 'index.mjs', file });
-  await until(
+  await waitFor(
     async () => (await kernel.deployments.retrieve(deployment)).status === 'running' || null,
     RECOVERS_WITHIN_MS,
     'the program to be built',
@@ -219,7 +220,7 @@ async function invoked(kernel: Kernel): Promise<Invoked> {
     });
   const made = [await invoke('tried-once', 0), await invoke('tried-twice', 1)];
   for (const { id } of made) {
-    await until(
+    await waitFor(
       async () => (await kernel.invocations.listBrowsers(id)).browsers.length > 0 || null,
       RECOVERS_WITHIN_MS,
       'its browser',
@@ -229,7 +230,7 @@ async function invoked(kernel: Kernel): Promise<Invoked> {
     async recovers() {
       const ends = await Promise.all(
         made.map(({ id }) =>
-          until(
+          waitFor(
             async () => {
               const now = await kernel.invocations.retrieve(id).catch(() => null);
               return now?.status === 'succeeded' || now?.status === 'failed' ? now : null;
@@ -243,7 +244,7 @@ async function invoked(kernel: Kernel): Promise<Invoked> {
       expect(ends[0]?.status_reason).toContain('was lost');
       expect(ends[1]).toMatchObject({ status: 'succeeded', output: '"again"' });
       for (const { id } of made) {
-        await until(
+        await waitFor(
           async () => (await kernel.invocations.listBrowsers(id)).browsers.length === 0 || null,
           RECOVERS_WITHIN_MS,
           'no browser to be left',
@@ -254,7 +255,7 @@ async function invoked(kernel: Kernel): Promise<Invoked> {
 }
 
 function asksOrEnds(person: Person): Promise<ManagedAuth> {
-  return until(
+  return waitFor(
     async () => {
       const now = await person.read().catch(() => null);
       if (now === null) return null;

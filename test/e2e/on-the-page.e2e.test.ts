@@ -2,7 +2,7 @@ import { type Browser, type BrowserContextOptions, type Page } from 'playwright-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PHONE } from '../hosted/visit.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, type Person } from './person.ts';
+import { newPerson, type Person } from './person.ts';
 import { until } from './until.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** Somebody whose login waits on a page of the practice site, before its picture on the hosted page. */
 async function before(path: string, options: BrowserContextOptions) {
-  const person = await newcomer(on, { login_url: on.practice.page(path) });
+  const person = await newPerson(on, { login_url: on.practice.page(path) });
   await person.login();
   return { person, ...(await atPicture(person, path, options)) };
 }
@@ -31,7 +31,7 @@ async function atPicture(
   options: BrowserContextOptions,
   prepare = async (_own: Page): Promise<void> => undefined,
 ) {
-  const pause = await person.askedElsewhere();
+  const pause = await person.waitForExternalAction();
   expect(pause).toMatchObject({ fields: [], choices: [], live_view_url: expect.any(String) as unknown });
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -73,7 +73,7 @@ function ask(page: Page, path: string, init: object = {}): Promise<number> {
 
 /** The page of the person asks for the password now, and shows the site no more. */
 async function goesOn(person: Person, page: Page): Promise<void> {
-  await person.asked();
+  await person.waitForInput();
   await page.locator('input[type=password]').waitFor();
   expect(await page.locator('canvas.picture').count()).toBe(0);
   expect(await ask(page, '/picture')).toBe(404);
@@ -152,13 +152,13 @@ test('a solver answers a widget with nobody there, and telemetry tells of it', a
     domain: on.practice.domain,
     values: { username, password },
   });
-  const person = await newcomer(on, {
+  const person = await newPerson(on, {
     login_url: on.practice.page('/login/captcha-widget'),
     credential: { name },
     browser_telemetry: { enabled: true },
   });
   await person.login();
-  const told = await person.followed();
+  const told = await person.followToEnd();
   expect(told.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
   expect(told.map(({ flow_step: step }) => step)).not.toContain('AWAITING_EXTERNAL_ACTION');
   const { items } = await on.kernel.auth.connections.timeline(person.id);
@@ -182,7 +182,7 @@ async function stored(name: string): Promise<Person> {
   const { username, password } = on.practice.user(name);
   const values = { username, password };
   const saved = await on.kernel.credentials.create({ name: `${name} beside`, domain: on.practice.domain, values });
-  return await newcomer(on, { login_url: on.practice.page(BESIDE), credential: { name: saved.name } });
+  return await newPerson(on, { login_url: on.practice.page(BESIDE), credential: { name: saved.name } });
 }
 
 test('a person ticks the box beside the fields, and the stored password goes out once, after that', async () => {
@@ -192,23 +192,23 @@ test('a person ticks the box beside the fields, and the stored password goes out
   const { page, context, at } = await atPicture(person, BESIDE, PHONE);
   expect(await on.practice.counts('bob')).toMatchObject({ passwords: 0 });
   await page.touchscreen.tap(...(await at('#tick')));
-  await person.loggedIn();
+  await person.waitForSuccess();
   expect(await on.practice.counts('bob')).toMatchObject({ passwords: 1, accepted: 1 });
   await context.close();
 });
 
 test('a box that comes up while the password is typed is ticked first, and nothing is asked for again', async () => {
   await on.practice.setCaptcha('typed');
-  const person = await newcomer(on, { login_url: on.practice.page(BESIDE) });
+  const person = await newPerson(on, { login_url: on.practice.page(BESIDE) });
   await person.login();
-  await person.asked();
+  await person.waitForInput();
   const { username, password } = on.practice.user('carol');
-  await person.give({ identifier: username, password });
+  await person.answer({ identifier: username, password });
   const show = (own: Page): Promise<void> => own.locator('#password').pressSequentially('x');
   const { page, context, at } = await atPicture(person, BESIDE, PHONE, show);
   expect(await on.practice.counts('carol')).toMatchObject({ passwords: 0 });
   await page.touchscreen.tap(...(await at('#tick')));
-  await person.loggedIn();
+  await person.waitForSuccess();
   expect(await on.practice.counts('carol')).toMatchObject({ passwords: 1, accepted: 1 });
   await context.close();
 });
@@ -217,7 +217,7 @@ test('nobody is asked about a box beside the fields that a solver answers', asyn
   await on.practice.setCaptcha('tick');
   const person = await stored('dave');
   await person.login();
-  const told = await person.followed();
+  const told = await person.followToEnd();
   expect(told.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
   expect(told.map(({ flow_step: step }) => step)).not.toContain('AWAITING_EXTERNAL_ACTION');
   expect(await on.practice.counts('dave')).toMatchObject({ passwords: 1, accepted: 1 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startUpstreamProxy, UPSTREAM_LOGIN, type UpstreamProxy } from '../egress/upstream-proxy.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer } from './person.ts';
-import { refusalOf } from './refusal.ts';
+import { newPerson } from './person.ts';
+import { apiErrorOf } from './api-error.ts';
 
 let on: Installation;
 let upstream: UpstreamProxy;
@@ -41,13 +41,13 @@ describe('a login through a proxy', () => {
       values: { username: 'alice', password },
     });
     const id = await proxyAt(upstream.port);
-    const person = await newcomer(on, {
+    const person = await newPerson(on, {
       login_url: practice.page('/login'),
       credential: { name: 'alice' },
       proxy: { id },
     });
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ proxy_id: id, browser: { proxy: { id } } });
+    expect(await person.waitForSuccess()).toMatchObject({ proxy_id: id, browser: { proxy: { id } } });
     expect(throughUpstream()).toContain(`GET ${practice.page('/login')}`);
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
 
@@ -69,7 +69,7 @@ describe('a login through a proxy', () => {
 
     await kernel.auth.connections.update(person.id, { proxy: { id } });
     await check();
-    const again = await person.reauthenticated();
+    const again = await person.waitForReauth();
     expect(again).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
   });
@@ -83,13 +83,13 @@ describe('a login through a proxy', () => {
       [await proxyAt(upstream.port, 'not-the-password'), 'refuses its user name or password'],
     ] as const;
     for (const [id, message] of cases) {
-      const person = await newcomer(on, {
+      const person = await newPerson(on, {
         login_url: practice.page('/login'),
         credential: { name: 'bob' },
         proxy: { id },
       });
       await person.login();
-      const end = await person.ended();
+      const end = await person.waitForEnd();
       expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error' });
       expect(end.error_message).toContain(message);
       expect(JSON.stringify(end)).not.toContain('not-the-password');
@@ -100,17 +100,17 @@ describe('a login through a proxy', () => {
   test('ends with a reason when the proxy was deleted, and never goes another way', async () => {
     const { kernel, practice } = on;
     const id = await proxyAt(upstream.port);
-    const person = await newcomer(on, { login_url: practice.page('/login'), proxy: { id } });
+    const person = await newPerson(on, { login_url: practice.page('/login'), proxy: { id } });
     await kernel.proxies.delete(id);
     await person.login();
-    const end = await person.ended();
+    const end = await person.waitForEnd();
     expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error', proxy_id: id });
     expect(end.error_message).toContain('no longer exists');
-    expect((await refusalOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
+    expect((await apiErrorOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
   });
 
   test('is refused where its address is private and not listed', async () => {
-    expect((await refusalOf(proxyAt(9))).status).toBe(400);
+    expect((await apiErrorOf(proxyAt(9))).status).toBe(400);
   });
 
   test('can be had for a session of the caller, and is checked by hand', async () => {

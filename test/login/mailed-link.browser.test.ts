@@ -53,7 +53,7 @@ it.for([
   ['here', 'none'],
   ['here', 'button'],
 ] as const)('a mailed link that signs in %s, behind a press of its page: %s', async ([opens, press]) => {
-  await practice.setLinkOpens(opens, press);
+  await practice.setMailedLink(opens, press);
   const waiting = await deps.pages.of('p', sessionId);
   await waiting.context().clearCookies();
   await waiting.goto(practice.page('/login/magic-link'));
