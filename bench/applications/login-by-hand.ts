@@ -1,6 +1,7 @@
-import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import type { Account } from './application.ts';
+
+export { authenticatorCode } from '../../test/e2e/authenticator.ts';
 
 /** Opens `url`, fills in its login form and submits it: by a click on `submit`, otherwise by Enter in the password field. */
 export async function fillLoginForm(
@@ -14,9 +15,4 @@ export async function fillLoginForm(
   await page.fill(password, account.password);
   if (submit === undefined) await page.press(password, 'Enter');
   else await page.click(submit);
-}
-
-/** The code that an authenticator app shows now. `totpSecret`: base32. */
-export function authenticatorCode(totpSecret: string): string {
-  return new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate();
 }

@@ -12,7 +12,7 @@ const steps = setUpKillSteps();
  */
 it('a login outlives what it runs on, asks again for what was lost, and types no password twice; an action runs again or is said to be lost', async () => {
   const on = steps();
-  const [first, actions] = await Promise.all([on.begun('/login'), on.invoked()]);
+  const [first, actions] = await Promise.all([on.startLogin('/login'), on.startInvocations()]);
 
   // The browser in which a person is awaited.
   await on.tree.killChromium((await first.waitForInput()).browser_session_id ?? '');
@@ -21,27 +21,27 @@ it('a login outlives what it runs on, asks again for what was lost, and types no
   await person.waitForInput();
   await person.answer({ identifier: 'carol', password: 'wrong' });
   await person.waitForInput();
-  await on.typedAtMost('carol', 1);
+  await on.expectPasswordsAtMost('carol', 1);
 
   // The worker, among the keys of a password and in the middle of an action.
-  await on.givenUntil(person, { identifier: 'carol', password: LONG_PASSWORD }, ['intent', 'typed', 'pressed']);
-  const back = on.killed('worker');
+  await on.answerUntilTyping(person, { identifier: 'carol', password: LONG_PASSWORD }, ['intent', 'typed', 'pressed']);
+  const back = on.killRole('worker');
   await waitFor(async () => (await on.tree.health()) === 503 || null, RECOVERS_WITHIN_MS, '/health to tell of it', 50);
   await back;
   expect(on.tree.output()).toMatch(/^worker ended \(signal SIGKILL\); starting it again/m);
-  await actions.recovers();
+  await actions.expectRecovery();
   await person.waitForInput();
-  await on.typedAtMost('carol', 1);
+  await on.expectPasswordsAtMost('carol', 1);
 
   // The browser service, between the press and a slow answer.
-  const given = await on.givenSlowly(person, { identifier: 'carol', password: 'wrong, too' });
-  await on.killed('browser');
+  const given = await on.answerSlowly(person, { identifier: 'carol', password: 'wrong, too' });
+  await on.killRole('browser');
   await on.practice.setMode('ok');
   await person.waitForInput();
-  await on.typedAtMost('carol', given);
+  await on.expectPasswordsAtMost('carol', given);
 
   // The supervisor, and with it everything, while a person is awaited.
-  await on.killedAll();
-  await on.finishes(person, 'carol');
-  await on.untilBrowsersEnded();
+  await on.killAll();
+  await on.finishLogin(person, 'carol');
+  await on.waitForBrowsersToEnd();
 });
