@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-describe.concurrent('what a person answers', () => {
-  test('a wrong password is asked for again with the words of the site, and the right one, sent four times, is typed once', async () => {
+describe.concurrent('answers of a person', () => {
+  test("a wrong password is requested again with the site's message, and the right one, submitted four times, is typed once", async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login') });
     await person.login();
@@ -35,7 +35,7 @@ describe.concurrent('what a person answers', () => {
     expect(await practice.counts('alice')).toMatchObject({ passwords: 2, refused: 1, accepted: 1 });
   });
 
-  test('the e-mail address first, then a wrong password on a page of its own, then the right one', async () => {
+  test('the e-mail address is requested first, then the password on a separate page until it is right', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/two-step') });
     await person.login();
@@ -50,7 +50,7 @@ describe.concurrent('what a person answers', () => {
     await person.waitForSuccess();
   });
 
-  test('a credential that holds a part of what is asked: only the rest is asked for, and added to it', async () => {
+  test('a credential with some of the values is completed by requesting only the missing ones', async () => {
     const { kernel, practice } = on;
     await kernel.credentials.create({ name: 'half', domain: practice.domain, values: { username: 'frank' } });
     const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name: 'half' } });
@@ -64,7 +64,7 @@ describe.concurrent('what a person answers', () => {
 });
 
 describe.concurrent('the older forms of a submit', () => {
-  test('fields by their names on the page; save_credentials false saves none of it', async () => {
+  test('fields are answered by their names on the page, and save_credentials: false saves nothing', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/sso'), save_credentials: false });
     await person.login();
@@ -85,7 +85,7 @@ describe.concurrent('the older forms of a submit', () => {
   test.for([
     ['sso_provider', 'microsoft'],
     ['sso_button_selector', 'apple'],
-  ] as const)('%s, a button of an identity provider', async ([form, provider]) => {
+  ] as const)('%s selects the button of an identity provider', async ([form, provider]) => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/sso') });
     await person.login();
@@ -97,8 +97,8 @@ describe.concurrent('the older forms of a submit', () => {
   });
 });
 
-describe('a form that is not the right one', () => {
-  test('gives way to the next, which later logins and re-authentications take by themselves', async () => {
+describe('the wrong one of several forms', () => {
+  test('can be skipped for the next one, which later logins and re-authentications use automatically', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/two-forms'), save_credentials: true });
     const passOver = async ({ interaction_id }: PendingInteraction) => {
@@ -117,11 +117,11 @@ describe('a form that is not the right one', () => {
     const partners = await asked('Partner name');
     await passOver(partners);
     const members = await asked('Member name');
-    // Sent twice, it passes over one form alone.
+    // Submitted twice, it skips only one form.
     await passOver(partners);
     await passOver(members);
     await passOver(await asked('Badge'));
-    // After the last the first again.
+    // The first form follows the last.
     await passOver(await asked('Partner name'));
     await asked('Member name');
     await person.answer({ identifier: 'bob', password: practice.user('bob').password });
@@ -135,8 +135,8 @@ describe('a form that is not the right one', () => {
   });
 });
 
-describe('a submit that is refused types nothing', () => {
-  test('stale, unknown, incomplete, empty and twofold answers, and one that nobody waits for', async () => {
+describe('a rejected submit', () => {
+  test('types nothing if it is stale, unknown, incomplete, empty or ambiguous, or if nothing awaits input', async () => {
     const { kernel, practice } = on;
     const { connections } = kernel.auth;
     const person = await newPerson(on, { login_url: practice.page('/login/two-step') });
@@ -179,11 +179,11 @@ describe('a submit that is refused types nothing', () => {
     expect(await person.read()).toMatchObject({ flow_step: 'AWAITING_INPUT', interaction_id });
     expect(await practice.counts(values.identifier)).toEqual(before);
 
-    // The pause was not used up by any of them.
+    // The interaction is still pending.
     await person.answer({ identifier: 'bob' });
     const next = await person.waitForInput();
     expect(fieldTypes(next.fields)).toBe('password');
-    // What is new after a pause is over is stale; what was sent before is the same submit, sent twice.
+    // A new answer to a finished interaction is stale; a repeated one counts as the same submit.
     const late = { interaction_id, field_values: { [id]: 'alice' } };
     expect(await apiErrorOf(connections.submit(person.id, late))).toMatchObject({ code: 'stale_interaction' });
   });

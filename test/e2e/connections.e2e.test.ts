@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-/** What a browser of that profile shows on the account page; null where it is sent to the login. */
+/** The account page as a browser with that profile shows it; null if it redirects to the login. */
 async function accountShown(profile: string, sites: string[]): Promise<(string | null)[]> {
   const { kernel } = on;
   const session = await kernel.browsers.create({ headless: true, profile: { name: profile } });
@@ -33,8 +33,8 @@ async function accountShown(profile: string, sites: string[]): Promise<(string |
   }
 }
 
-describe('the stream', () => {
-  test('tells every state in order to whoever listens, and ends with the flow; the profile is logged in for everybody then', async () => {
+describe('the event stream', () => {
+  test('sends every state in order to all listeners and ends with the flow, after which the profile is logged in', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login') });
     await person.login();
@@ -58,7 +58,7 @@ describe('the stream', () => {
       expect(states.at(-1)).toMatchObject({ flow_status: 'SUCCESS', post_login_url: practice.page('/account') });
       expect(states.slice(0, -1).every(({ flow_status: status }) => status === 'IN_PROGRESS')).toBe(true);
     }
-    // Who comes too late hears how it ended.
+    // Late listeners get the final state.
     expect((await person.followToEnd()).at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
     const late = kernel.auth.connections.follow('conn_that_is_not_there');
     expect(await apiErrorOf(late)).toMatchObject({ status: 404, code: 'not_found' });
@@ -66,7 +66,7 @@ describe('the stream', () => {
     expect(await accountShown((await person.read()).profile_name, [practice.url])).toEqual(['alice']);
     await kernel.profiles.create({ name: 'somebody-else' });
     expect(await accountShown('somebody-else', [practice.url])).toEqual([null]);
-    // There is nothing to log in to: it ends at once.
+    // Without a flow the stream ends at once.
     const before = await practice.counts('alice');
     await person.login();
     const again = await person.followToEnd();
@@ -77,7 +77,7 @@ describe('the stream', () => {
 });
 
 describe('connections', () => {
-  test('fifty creates at the same instant make one', async () => {
+  test('are created once by fifty simultaneous requests', async () => {
     const { kernel, practice, temporal } = on;
     const place = { profile_name: 'crowd', domain: practice.domain };
     const tries = await Promise.all(
@@ -102,7 +102,7 @@ describe('connections', () => {
     expect(await apiErrorOf(again)).toMatchObject({ status: 409, body: { existing_id: id } });
   });
 
-  test('are listed page by page and by filter', async () => {
+  test('are listed by page and by filter', async () => {
     const { connections } = on.kernel.auth;
     const ids: string[] = [];
     for (const index of [1, 2, 3, 4, 5]) {
@@ -122,7 +122,7 @@ describe('connections', () => {
     expect(page.hasNextPage()).toBe(true);
   });
 
-  test('are changed: what is given is set, what is refused changes nothing', async () => {
+  test('are updated with the given values, and not at all by a rejected update', async () => {
     const { connections } = on.kernel.auth;
     const { id } = await connections.create({
       profile_name: 'changing',
@@ -152,7 +152,7 @@ describe('connections', () => {
     expect(await connections.retrieve(id)).toMatchObject(expected);
   });
 
-  test('two logins at once are one flow', async () => {
+  test('start one flow for two simultaneous logins', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/passkey') });
     const outcomes = await Promise.allSettled([person.login(), person.login()]);
@@ -164,7 +164,7 @@ describe('connections', () => {
     expect(items).toHaveLength(1);
   });
 
-  test('are deleted in the middle of a login: workflow, browser and row go, and the place is free again', async () => {
+  test('are deleted during a login with workflow, browser and row, and can be created again', async () => {
     const { kernel, practice, temporal } = on;
     const person = await newPerson(on, { login_url: practice.page('/login') });
     await person.login();
@@ -186,7 +186,7 @@ describe('connections', () => {
     await kernel.auth.connections.delete(next.id);
   });
 
-  test('are opened to one person for one flow by the handoff code, are checked by hand, and keep a timeline, newest first', async () => {
+  test('are opened to one person for one flow by the handoff code, can be checked on request, and keep a timeline, newest first', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login'), health_checks: false });
     const { handoff_code: code } = await kernel.auth.connections.login(person.id);
@@ -223,9 +223,9 @@ describe('connections', () => {
 });
 
 describe('profiles', () => {
-  test('two connections of one, saved at the same time, both stay logged in', async () => {
+  test('keep both of two connections logged in that save at the same time', async () => {
     const { kernel, practice } = on;
-    // The same site under two names: to a browser these are two sites.
+    // The same site under two host names, which are two sites for a browser.
     const other = practice.url.replace('localhost', '127.0.0.1');
     const people = await Promise.all(
       [practice.url, other].map(async (site) => {
@@ -248,7 +248,7 @@ describe('profiles', () => {
   });
 });
 
-/** Steps in order, each change once. */
+/** The steps in order, without repetitions. */
 function stepsOf(states: FollowedState[]): string[] {
   return states.map(({ flow_step: step }) => step).filter((step, index, all) => step !== all[index - 1]);
 }

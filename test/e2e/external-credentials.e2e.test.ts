@@ -25,7 +25,7 @@ afterAll(async () => {
   await vault.close();
 });
 
-test('a login takes its values from an external secret store, and logs in again by what stands there then', async () => {
+test('a login uses the values of an external secret store, and a re-authentication uses its current ones', async () => {
   const { kernel, practice, store } = on;
   const { username, password } = practice.user('alice');
   secrets['sites/practice'] = { data: { username, password }, url: practice.url };
@@ -50,12 +50,12 @@ test('a login takes its values from an external secret store, and logs in again 
   const again = await person.waitForReauth();
   expect(again).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
   expect(await practice.counts('alice')).toMatchObject({ passwords: 2, refused: 0 });
-  // Nothing of it is kept here, although saving was asked for.
+  // None of it is stored here, although saving was requested.
   expect(
     (await store.credentials.list({ organizationId: 'org_default', projectId: null }, { limit: 9, offset: 0 })).rows,
   ).toEqual([]);
 
-  // A password that the site refuses is posted once, not at every check.
+  // A password that the site rejects is posted once, not on every check.
   await practice.setPassword('alice', 'changed-only-at-the-site');
   await practice.expire('alice');
   for (const _ of [1, 2]) {
@@ -76,7 +76,7 @@ test('a login takes its values from an external secret store, and logs in again 
 test.each([
   ['credential_item_not_found', { provider: 'bao', path: 'sites/nobody' }],
   ['credential_provider_unknown', { provider: 'never-made', auto: true }],
-])('a login ends with %s and says what to do', async (code, credential) => {
+])('a login ends with %s and a message', async (code, credential) => {
   const person = await newPerson(on, { login_url: on.practice.page('/login'), credential });
   await person.login();
   const ended = await person.waitForEnd();
@@ -84,7 +84,7 @@ test.each([
   expect(ended.error_message).toMatch(/credential/);
 });
 
-test('a token that was withdrawn ends the login with its own code, and a new token mends it', async () => {
+test('a revoked token ends the login with its own code, and a new token fixes it', async () => {
   const { kernel, practice } = on;
   await kernel.credentialProviders.update(providerId, { token: 'withdrawn' });
   const person = await newPerson(on, {

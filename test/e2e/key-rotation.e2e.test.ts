@@ -4,7 +4,7 @@ import { createStore } from '../../store/store.ts';
 import { startInstallation } from './installation.ts';
 import { newPerson } from './person.ts';
 
-test('all keys change while a login waits for its person, and the login goes on', async () => {
+test('a login that awaits input continues after all keys are rotated', async () => {
   const on = await startInstallation();
   try {
     const person = await newPerson(on, { login_url: on.practice.page('/login') });

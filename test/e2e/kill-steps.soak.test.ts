@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { LONG_PASSWORD, RECOVERS_WITHIN_MS, setUpKillSteps } from './kill-steps.ts';
 import { waitFor } from './until.ts';
 
-/** Whatever dies, the login goes on or asks again, and no password is typed more often than it was given. */
+/** Whatever is killed, the login continues or asks again, and no password is typed more often than submitted. */
 const steps = setUpKillSteps();
 
 it.for(['worker', 'browser', 'temporal'] as const)(
-  'goes on when the %s dies while a login page is looked for',
+  'continues when the %s is killed while it looks for the login page',
   async (role) => {
     const person = await steps().startLogin();
     await steps().killRole(role);
@@ -15,7 +15,7 @@ it.for(['worker', 'browser', 'temporal'] as const)(
 );
 
 it.for(['api', 'browser', 'store', 'temporal', 'worker', 'chromium'] as const)(
-  'takes the answer, or asks again, when the %s dies while a person is awaited',
+  'accepts the answer, or asks again, when the %s is killed while awaiting input',
   async (role) => {
     const person = await steps().startLogin();
     const { browser_session_id: session } = await person.waitForInput();
@@ -25,7 +25,7 @@ it.for(['api', 'browser', 'store', 'temporal', 'worker', 'chromium'] as const)(
   },
 );
 
-it('types no password twice when the worker dies among its keys', async () => {
+it('types no password twice when the worker is killed while typing', async () => {
   await steps().practice.setPassword('carol', LONG_PASSWORD);
   const person = await steps().startLogin();
   await person.waitForInput();
@@ -36,7 +36,7 @@ it('types no password twice when the worker dies among its keys', async () => {
 });
 
 it.for(['worker', 'browser', 'store', 'temporal'] as const)(
-  'types no password twice when the %s dies between the press and a slow answer',
+  'types no password twice when the %s is killed between the submit and a slow response',
   async (role) => {
     const on = steps();
     const person = await on.startLogin();
@@ -48,13 +48,13 @@ it.for(['worker', 'browser', 'store', 'temporal'] as const)(
   },
 );
 
-it('is logged in again, or says why not, when the worker dies in a health check', async () => {
+it('logs in again, or reports why not, when the worker is killed during a health check', async () => {
   const on = steps();
   const person = await on.startLogin();
   await on.finishLogin(person, 'erin');
   await on.practice.expire('erin');
   const before = (await on.practice.counts('erin')).passwords;
-  // One that has ended its work may still be there, or not.
+  // A worker that has finished may or may not still be running.
   const known = new Set(await on.tree.chromiums());
   const check = on.kernel.post(`/auth/connections/${person.id}/check`).catch(() => null);
   await waitFor(
@@ -76,13 +76,13 @@ it('is logged in again, or says why not, when the worker dies in a health check'
   expect((await on.practice.counts('erin')).passwords - before).toBe(1);
 });
 
-it('runs an action again, or says that it was lost, when the worker dies in the middle of it', async () => {
+it('retries an action, or reports it lost, when the worker is killed while it runs', async () => {
   const invoked = await steps().startInvocations();
   await steps().killRole('worker');
   await invoked.expectRecovery();
 });
 
-it('goes on where it was when everything is killed and started again', async () => {
+it('continues when everything is killed and started again', async () => {
   const on = steps();
   const person = await on.startLogin('/login/two-step');
   await person.waitForInput();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 describe.concurrent('a login on the practice site by the public client', () => {
-  test('one page, found through the sign-in link of the home page', async () => {
+  test('one page, found by the sign-in link of the home page', async () => {
     const { practice } = on;
     const person = await newPerson(on);
     await person.login();
@@ -23,7 +23,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect((await person.waitForSuccess()).post_login_url).toBe(practice.page('/account'));
   });
 
-  test('a login that the saved profile has not kept is none, and leaves nothing in it', async () => {
+  test('a login that the saved profile does not hold fails and leaves the profile unchanged', async () => {
     const { kernel, practice, store } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/forgetful') });
     await person.login();
@@ -39,21 +39,21 @@ describe.concurrent('a login on the practice site by the public client', () => {
     const { credentials } = kernel;
     const { profile_name: profile } = await person.read();
     for await (const { name } of credentials.list()) expect(name).not.toContain(profile);
-    // Saved for the proof, then taken back.
+    // Saved to verify it, then rolled back.
     expect(await store.profiles.load(DEFAULT_PROJECT_ID, { name: profile })).toMatchObject({
       revision: 2,
       state: { cookies: [], origins: [] },
     });
   });
 
-  test('a page that answers late', async () => {
+  test('a page that responds late', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/slow') });
     await person.login();
     expect(fieldTypes((await person.waitForInput()).fields)).toBe('identifier password');
   });
 
-  test('one page, its address given, whose form a script builds late', async () => {
+  test('one page at a given URL, whose form a script builds late', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/late') });
     await person.login();
@@ -71,7 +71,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     });
   });
 
-  test('a stored credential with a TOTP secret: nobody is asked anything', async () => {
+  test('a stored credential with a TOTP secret, without a person', async () => {
     const { kernel, practice } = on;
     const { username, password, totpSecret } = practice.user('carol');
     await kernel.credentials.create({
@@ -88,7 +88,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(await practice.counts('carol')).toMatchObject({ passwords: 1, codes: 1, accepted: 1, refused: 0 });
   });
 
-  test('a code by text message, which a person reads: what else was typed is saved for the next time', async () => {
+  test('a code by text message from a person, whose other values are saved', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/sms') });
     await person.login();
@@ -118,7 +118,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
       const pause = await person.waitForInput();
       expect(pause.choices?.map(({ mfa_type: type }) => type)).toEqual(['sms', 'totp', 'email']);
       expect(pause.mfa_options?.map(({ type }) => type)).toEqual(['sms', 'totp', 'email']);
-      // The older form of a choice, which names its type.
+      // The older form of a choice, by type.
       if (method === 'email') await kernel.auth.connections.submit(person.id, { mfa_option_id: method });
       else await person.choose((choice) => choice.mfa_type === method);
       const asked = fieldTypes((await person.waitForInput()).fields);
@@ -132,7 +132,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     });
   });
 
-  test('a choice of second factors, made by a stored secret: nobody is asked anything', async () => {
+  test('a choice of second factors made by a stored secret, without a person', async () => {
     const { kernel, practice } = on;
     const { username, password, totpSecret } = practice.user('frank');
     await kernel.credentials.create({
@@ -151,7 +151,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     await person.waitForSuccess();
   });
 
-  test('the button of an identity provider, chosen as a choice', async () => {
+  test('the button of an identity provider, offered as a choice', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/sso') });
     await person.login();
@@ -171,7 +171,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect((await person.waitForSuccess()).sso_provider).toBe('github');
   });
 
-  test('the provider that the credential names is chosen first', async () => {
+  test('the identity provider named by the credential, chosen automatically', async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('erin');
     await kernel.credentials.create({
@@ -201,7 +201,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     await person.waitForSuccess();
   });
 
-  test('a question on the phone: it goes on when the person has agreed', async () => {
+  test('an approval on the phone, which continues once it is given', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/push') });
     await person.login();
@@ -216,7 +216,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     });
   });
 
-  test('another way than the phone, chosen while the phone is waited for', async () => {
+  test("an alternative chosen while the phone's approval is pending", async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/push') });
     await person.login();
@@ -228,7 +228,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(fieldTypes((await person.waitForInput()).fields)).toBe('identifier password');
   });
 
-  test('a link by e-mail: it goes on when the link was opened', async () => {
+  test('a link by e-mail, which continues once it is opened', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/magic-link') });
     await person.login();
@@ -248,7 +248,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     ['/login/passkey', 'unsupported_auth_method', 'passkey: '],
     ['/login/blocked', 'bot_detected', 'blocked: '],
     ['/login/error500', 'network_error', 'unavailable: status 500'],
-  ] as const)('%s ends the flow with %s, and the timeline says why', async ([path, code, evidence]) => {
+  ] as const)('%s ends the flow with %s, and the timeline shows the evidence', async ([path, code, evidence]) => {
     const person = await newPerson(on, { login_url: on.practice.page(path) });
     await person.login();
     const end = await person.waitForEnd();

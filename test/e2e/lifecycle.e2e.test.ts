@@ -6,7 +6,7 @@ import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newPerson, fieldTypes } from './person.ts';
 
-/** The shortest that a credential may have: each wait for another code takes it. */
+/** The shortest allowed, because each wait for a new code takes one period. */
 const SHORT_PERIOD_S = 10;
 
 let model: StandIn;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await model.close();
 });
 
-/** A model that is asked between forms and takes the one for members. */
+/** A model that chooses the form for members. */
 function takeMembers({ body }: Call): [number, unknown] {
   const { messages } = z.object({ messages: z.array(z.object({ content: z.string() })) }).parse(JSON.parse(body));
   const { forms } = z.object({ forms: z.array(z.unknown()) }).parse(JSON.parse(messages.at(-1)?.content ?? ''));
@@ -28,8 +28,8 @@ function takeMembers({ body }: Call): [number, unknown] {
   return [200, { choices: [{ message: { content: String(number) } }] }];
 }
 
-describe('two fields that both say who somebody is', () => {
-  test('are saved under names of their own, and typed again each into its own', async () => {
+describe('two identifier fields', () => {
+  test('are saved under separate names and typed into their own fields again', async () => {
     const { kernel, practice } = on;
     const user = practice.user('bob');
     const person = await newPerson(on, { login_url: practice.page('/login/customer') });
@@ -59,7 +59,7 @@ describe('two fields that both say who somebody is', () => {
   });
 });
 
-test('a question on the phone beside a field for a code takes the code instead', async () => {
+test('an approval on the phone beside a code field also accepts the code', async () => {
   const { totpSecret, ...user } = on.practice.user('heidi');
   const person = await newPerson(on, { login_url: on.practice.page('/login/push-code') });
   await person.login();
@@ -73,7 +73,7 @@ test('a question on the phone beside a field for a code takes the code instead',
   await person.waitForSuccess();
 });
 
-test('a site that takes no more attempts is given none, and its words are told', async () => {
+test('a site that accepts no more attempts gets none, and its message is reported', async () => {
   const { kernel, practice } = on;
   const { username, password } = practice.user('alice');
   await kernel.credentials.create({ name: 'shut out', domain: practice.domain, values: { username, password } });
@@ -91,7 +91,7 @@ test('a site that takes no more attempts is given none, and its words are told',
 });
 
 describe('an account picker', () => {
-  test('is answered in a REAUTH as the login answered it', async () => {
+  test('is answered in a REAUTH as in the login', async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/picker') });
     await person.login();
@@ -106,8 +106,8 @@ describe('an account picker', () => {
   });
 });
 
-describe('a login page that was made anew', () => {
-  test('is read where the plan does not fit, and ends a REAUTH that it leads nowhere', async () => {
+describe('a redesigned login page', () => {
+  test('is read again if the plan does not match, and ends the REAUTH if it is a dead end', async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('erin');
     await kernel.credentials.create({ name: 'anew', domain: practice.domain, values: { username, password } });
@@ -128,8 +128,8 @@ describe('a login page that was made anew', () => {
   });
 });
 
-describe('forms that look alike', () => {
-  test('are told apart by a model, and can_reauth says that it has to be asked again', async () => {
+describe('similar forms', () => {
+  test('are distinguished by a model, and can_reauth reports that the choice will be needed again', async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('frank');
     const name = 'of a member';
@@ -142,7 +142,7 @@ describe('forms that look alike', () => {
 });
 
 describe('a site that asks to set up an authenticator', () => {
-  test('has its key kept by a person who agrees, be it a QR code alone, and its codes are tried twice from then on', async () => {
+  test("has its key saved with the person's consent, even from a QR code, and its codes are tried twice afterwards", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('heidi');
     await practice.setTotpPeriod(username, SHORT_PERIOD_S);
@@ -178,7 +178,7 @@ describe('a site that asks to set up an authenticator', () => {
 });
 
 describe('two phones and a backup code', () => {
-  test('are choices of their own, and the older form picks a phone by where it is', async () => {
+  test('are separate choices, and the older form picks a phone by its target', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/two-phones') });
     await person.login();
@@ -202,7 +202,7 @@ describe('two phones and a backup code', () => {
     await person.waitForSuccess();
   });
 
-  test('are picked by the older form, the backup code too', async () => {
+  test('can be picked with the older form, including the backup code', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/two-phones') });
     await person.login();

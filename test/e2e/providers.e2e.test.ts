@@ -11,8 +11,8 @@ afterAll(() => on.close());
 
 const LOGIN = '/login/sso';
 
-describe('a password belongs to the site that it was typed into', () => {
-  test("a password of the site's own form is asked for at a provider, not typed", async () => {
+describe('a password is only used on its own site', () => {
+  test("the password of the site's form is not typed at an identity provider, which requests its own", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('frank');
     const values = { email: username, username, password };
@@ -30,7 +30,7 @@ describe('a password belongs to the site that it was typed into', () => {
     expect((await practice.counts('frank')).passwords).toBe(0);
   });
 
-  test("a provider's password stays out of the site's own form", async () => {
+  test("an identity provider's password is not typed into the site's form", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('heidi');
     const login = practice.page('/login');
@@ -47,7 +47,7 @@ describe('a password belongs to the site that it was typed into', () => {
   });
 });
 
-/** Signs in through a provider of the practice site, as far as the password. */
+/** Signs in through an identity provider of the practice site, up to the password. */
 async function throughProvider(label: string, user: string): Promise<Person> {
   const { practice } = on;
   const person = await newPerson(on, { login_url: practice.page(LOGIN) });
@@ -61,12 +61,12 @@ async function throughProvider(label: string, user: string): Promise<Person> {
   return person;
 }
 
-describe('pages between a provider and the site', () => {
-  test('a page whose only button leads on is passed', async () => {
+describe('pages between an identity provider and the site', () => {
+  test('a page with a single button to continue is passed automatically', async () => {
     await (await throughProvider('Apple', 'alice')).waitForSuccess();
   });
 
-  test('whether the site may have the data is asked of the person, once; what was typed at the provider goes there again, never into the form of the site', async () => {
+  test("consent is requested from the person once, and the provider's password is reused at the provider, never in the site's form", async () => {
     const { kernel, practice } = on;
     const person = await throughProvider('Microsoft', 'bob');
     expect((await person.waitForInput()).choices?.map(({ label }) => label)).toEqual(['Allow', 'Cancel']);
@@ -82,7 +82,7 @@ describe('pages between a provider and the site', () => {
   });
 });
 
-/** Logs in again once the session is over, by what the login before has left: nobody is asked. */
+/** Re-authenticates after the session has ended, without a person. */
 async function again(person: Person, user: string): Promise<void> {
   expect(await on.practice.expire(user)).toBe(1);
   await person.login();
@@ -92,7 +92,7 @@ async function again(person: Person, user: string): Promise<void> {
 }
 
 describe('a login in another window or frame', () => {
-  test("a provider's window that closes when it is done, and the page that hears of it a moment later", async () => {
+  test("a provider's window closes when it is done, and the page reacts a moment later", async () => {
     const { practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/popup') });
     await person.login();
@@ -124,8 +124,8 @@ describe('a login in another window or frame', () => {
   });
 });
 
-describe('forms that scripts show', () => {
-  test('a form in a window that a button opens, and a session that no cookie holds', async () => {
+describe('forms shown by scripts', () => {
+  test('a form in a window that a button opens, with a session outside cookies', async () => {
     const { kernel, practice } = on;
     const person = await newPerson(on, { login_url: practice.page('/login/modal') });
     await person.login();
@@ -140,7 +140,7 @@ describe('forms that scripts show', () => {
     expect(await person.waitForReauth()).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
   });
 
-  test('a code field that joins the others is the only one that is asked for', async () => {
+  test('a code field added to a filled form is the only one requested', async () => {
     const { practice } = on;
     const { email, password, totpSecret } = practice.user('dave');
     const person = await newPerson(on, { login_url: practice.page('/login/code-beside') });

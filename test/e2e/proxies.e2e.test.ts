@@ -28,11 +28,11 @@ async function proxyAt(port: number, password = UPSTREAM_LOGIN.password): Promis
   return id ?? '';
 }
 
-/** What the practice site was asked for through the upstream. */
+/** Requests to the practice site through the upstream. */
 const throughUpstream = (): string[] => upstream.requests.filter((request) => request.includes(on.practice.url));
 
 describe('a login through a proxy', () => {
-  test('reaches the site by it, and so do the checks and the log-in again that follow, and nothing else', async () => {
+  test('reaches the site only through it, as do its checks and its re-authentication', async () => {
     const { kernel, practice } = on;
     const { password } = practice.user('alice');
     await kernel.credentials.create({
@@ -62,7 +62,7 @@ describe('a login through a proxy', () => {
       expect(await check()).toMatchObject({ status: 'AUTHENTICATED', check: { method } });
       expect(reached()).not.toEqual([]);
     }
-    // Past the proxy the check would find that the session is over.
+    // A check without the proxy would find the session expired.
     await practice.expire('alice');
     await kernel.auth.connections.update(person.id, { proxy: { id: await proxyAt(deadPort) } });
     expect(await check()).toMatchObject({ status: 'AUTHENTICATED', error_code: 'network_error' });
@@ -74,7 +74,7 @@ describe('a login through a proxy', () => {
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
   });
 
-  test('ends with a reason when the proxy is dead, or refuses the password, and nothing is typed', async () => {
+  test('ends with a reason and types nothing if the proxy is down or rejects its password', async () => {
     const { kernel, practice } = on;
     const { password } = practice.user('bob');
     await kernel.credentials.create({ name: 'bob', domain: practice.domain, values: { username: 'bob', password } });
@@ -97,7 +97,7 @@ describe('a login through a proxy', () => {
     expect(await practice.counts('bob')).toMatchObject({ posts: 0, passwords: 0 });
   });
 
-  test('ends with a reason when the proxy was deleted, and never goes another way', async () => {
+  test('ends with a reason if the proxy was deleted, and never connects directly', async () => {
     const { kernel, practice } = on;
     const id = await proxyAt(upstream.port);
     const person = await newPerson(on, { login_url: practice.page('/login'), proxy: { id } });
@@ -109,11 +109,11 @@ describe('a login through a proxy', () => {
     expect((await apiErrorOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
   });
 
-  test('is refused where its address is private and not listed', async () => {
+  test("is rejected if the proxy's address is private and not listed", async () => {
     expect((await apiErrorOf(proxyAt(9))).status).toBe(400);
   });
 
-  test('can be had for a session of the caller, and is checked by hand', async () => {
+  test("uses a proxy that is also available to the caller's sessions and to checks on request", async () => {
     const { kernel, practice } = on;
     const id = await proxyAt(upstream.port);
     const session = await kernel.browsers.create({ proxy_id: id });
