@@ -1,6 +1,6 @@
 import type { LoginTarget } from '../../contract/activities.ts';
 
-/** A login of a connection that has no settings of its own, but for what a test gives it. */
+/** The target of a login with default settings, except for `settings`. */
 export function loginTarget(settings: Partial<LoginTarget> = {}): LoginTarget {
   return {
     connectionId: 'c',
