@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Secret } from 'otpauth';
 import type { Application } from './application.ts';
 import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
-import { goProgram, npmPackages, run, startRestartable, startServer } from './server-process.ts';
+import { goProgram, npmPackages, optionArguments, run, startRestartable, startServer } from './server-process.ts';
 
 const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
 const SUPERUSER = { identifier: 'admin@example.test', password: ADMIN.password };
@@ -58,23 +58,9 @@ const parseDashboard: Application = {
       }),
     );
     const program = join(folder, 'node_modules', '.bin', 'parse-dashboard');
+    const options = { config, host: '127.0.0.1', port: String(port), allowInsecureHTTP: '1' };
     const serve = (secret: string) =>
-      startServer(
-        program,
-        [
-          '--config',
-          config,
-          '--host',
-          '127.0.0.1',
-          '--port',
-          String(port),
-          '--allowInsecureHTTP',
-          '1',
-          '--cookieSessionSecret',
-          secret,
-        ],
-        `${url}/login`,
-      );
+      startServer(program, optionArguments({ ...options, cookieSessionSecret: secret }), `${url}/login`);
     const server = await startRestartable(serve);
     return {
       ...server,

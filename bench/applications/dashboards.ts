@@ -4,7 +4,15 @@ import { Secret } from 'otpauth';
 import { z } from 'zod';
 import type { Application } from './application.ts';
 import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
-import { executeSql, npmPackages, pythonPackages, run, startRestartable, startServer } from './server-process.ts';
+import {
+  executeSql,
+  npmPackages,
+  optionArguments,
+  pythonPackages,
+  run,
+  startRestartable,
+  startServer,
+} from './server-process.ts';
 
 const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
 const HOMEBRIDGE_SECRET = Secret.fromUTF8('holdfast-bench-totp6').base32;
@@ -196,9 +204,7 @@ const actual: Application = {
       account: ADMIN,
       endSessions: () => executeSql(join(data, 'server-files', 'account.sqlite'), 'delete from sessions'),
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('input[type=password]', ADMIN.password);
-        await page.keyboard.press('Enter');
+        await fillLoginForm(page, url, ADMIN, [null, 'input[type=password]']);
         await page.waitForSelector('text=/start fresh|import my budget|let.s get started/i');
       },
     };
@@ -212,32 +218,27 @@ const jupyter: Application = {
   install: (folder) => pythonPackages(folder, ['jupyterlab==4.*']),
   start: async ({ folder, data, port, url }) => {
     const bin = join(folder, 'bin');
-    const hash = await run(join(bin, 'python'), [
-      '-c',
-      `from jupyter_server.auth import passwd; print(passwd('${ADMIN.password}', 'sha256'))`,
-    ]);
-    const serve = (secret: string) =>
-      startServer(
-        join(bin, 'jupyter-lab'),
-        [
-          '--allow-root',
-          '--no-browser',
-          `--port=${port}`,
-          `--ServerApp.root_dir=${data}`,
-          `--PasswordIdentityProvider.hashed_password=${hash.trim()}`,
-          `--ServerApp.cookie_secret=${secret}`,
-        ],
-        `${url}/login`,
-        { cwd: data, env: { JUPYTER_CONFIG_DIR: data, JUPYTER_DATA_DIR: data, JUPYTER_RUNTIME_DIR: data } },
-      );
+    const hashScript = `from jupyter_server.auth import passwd; print(passwd('${ADMIN.password}', 'sha256'))`;
+    const hash = (await run(join(bin, 'python'), ['-c', hashScript])).trim();
+    const options = {
+      port: String(port),
+      'ServerApp.root_dir': data,
+      'PasswordIdentityProvider.hashed_password': hash,
+    };
+    const env = { JUPYTER_CONFIG_DIR: data, JUPYTER_DATA_DIR: data, JUPYTER_RUNTIME_DIR: data };
+    const serve = (secret: string) => {
+      const args = optionArguments({ ...options, 'ServerApp.cookie_secret': secret });
+      return startServer(join(bin, 'jupyter-lab'), ['--allow-root', '--no-browser', ...args], `${url}/login`, {
+        cwd: data,
+        env,
+      });
+    };
     const server = await startRestartable(serve);
     return {
       ...server,
       account: ADMIN,
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('[name=password]', ADMIN.password);
-        await page.click('#login_submit');
+        await fillLoginForm(page, url, ADMIN, [null, '[name=password]', '#login_submit']);
         await page.waitForSelector('#jp-top-panel, #top-panel, .jp-LabShell');
       },
     };

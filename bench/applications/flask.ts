@@ -84,9 +84,7 @@ const changeDetection: Application = {
       loginUrl: `${url}/`,
       account: ADMIN,
       byHand: async (page) => {
-        await page.goto(`${url}/`);
-        await page.fill('input[type=password]', ADMIN.password);
-        await page.click('button[type=submit]');
+        await fillLoginForm(page, `${url}/`, ADMIN, [null, 'input[type=password]', 'button[type=submit]']);
         await page.waitForSelector('input[type=password]', { state: 'detached' });
       },
     };

@@ -41,9 +41,7 @@ const deluge: Application = {
       ...server,
       account: ADMIN,
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('input[type=password]', ADMIN.password);
-        await page.press('input[type=password]', 'Enter');
+        await fillLoginForm(page, url, ADMIN, [null, 'input[type=password]']);
         await page.waitForSelector('text=Connection Manager >> visible=true');
       },
     };

@@ -14,7 +14,7 @@ import { createEgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
 import { API_KEY, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
 import { addConnection } from '../store/databases.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 export const PASSWORD = 'Zq7#kVx2!mWp9';
 /** {@link PASSWORD} in an application/x-www-form-urlencoded body. */

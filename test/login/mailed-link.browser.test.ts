@@ -15,7 +15,7 @@ import { API_KEY } from '../browser/service-under-test.ts';
 import { it } from '../browser/shared-service.ts';
 import { createPractice, type Practice } from '../e2e/practice.ts';
 import { addConnection, useStore } from '../store/databases.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 const PROJECT = { headers: { 'x-kernel-project-id': 'p' } };
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { saveRecordings, recordSession } from '../../activities/login/session/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { RecordingQueries } from '../../store/queries/recordings.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 import type { PeerBehavior, RecordingPeer } from './recording-peer.ts';
 import { startRecordingPeer, VIDEO } from './recording-peer.ts';
 

@@ -11,10 +11,19 @@ export const CHECK: CheckMethod = {
 };
 /** Facts of the credential of {@link DOCUMENT}. */
 export const FACTS = { id: 'cred_1', version: 1, valueKeys: ['password'], hasTotpSecret: false, ssoProvider: null };
-export const TARGET: LoginTarget = {
+/** The target of a login with default settings, except for `settings`. */
+export function loginTarget(settings: Partial<LoginTarget> = {}): LoginTarget {
+  return {
+    ...{ connectionId: 'c', organizationId: 'o', projectId: 'p', domain: 'site.example', profileName: 'profile' },
+    ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: null },
+    ...settings,
+  };
+}
+/** The target of {@link DOCUMENT}. */
+export const TARGET = loginTarget({
   ...{ connectionId: 'conn_1', organizationId: 'org_1', projectId: 'prj_1', domain: 'a.example', profileName: 'ann' },
-  ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: 'saved' },
-};
+  credentialName: 'saved',
+});
 /** A logged-in connection. */
 export const DOCUMENT: ConnectionDocument = {
   ...{ schema_version: 1, id: 'conn_1', organization_id: 'org_1', project_id: 'prj_1', revision: 8 },
