@@ -9,8 +9,8 @@ import { loadKeys, sharedKeys } from '../start/keys.ts';
 import { parseSettings } from '../start/settings.ts';
 
 /**
- * An API process for the measurement of reads: the real one, except that its rate limits are out of the way and nothing is
- * logged. Started with HOLDFAST_* settings and TEMPORAL_ADDRESS; says its URL over the channel and ends with it.
+ * The API for the measurement of reads, without rate limits and logs. Takes HOLDFAST_* settings and TEMPORAL_ADDRESS. Sends
+ * its URL over the IPC channel and exits when the channel closes.
  */
 const settings = parseSettings();
 const keys = await loadKeys(settings);
@@ -39,7 +39,7 @@ const api = await startApi({
   },
   addressPolicy: { isListed: () => false, forbiddenRange },
   checkProxy: () => Promise.resolve(false),
-  fetchSource: () => Promise.reject(new Error('nothing is deployed here')),
+  fetchSource: () => Promise.reject(new Error('deployments are not supported')),
   externalCredentials: createExternalCredentials({
     providers: store.credentialProviders,
     egress: createEgressPolicy(),

@@ -5,14 +5,14 @@ import { ONE_SESSION } from './audit-log-rows.ts';
 import { median, type Figure } from './figure.ts';
 
 const DAY_MS = 86_400_000;
-const TIMES = 15;
-/** Of each pair: there are several hundred. */
-const TIMES_A_PAIR = 5;
+const RUNS = 15;
+/** Runs of each pair, of which there are several hundred. */
+const RUNS_PER_PAIR = 5;
 const AIM_MS = 50;
 
 type Filters = Partial<AuditLogRequest>;
 
-/** What is asked for alone and, of two of different kinds, together. */
+/** Filters, measured alone and in pairs of different kinds. */
 export const FILTERS: [string, Filters][] = [
   ['`method` common', { method: 'GET' }],
   ['`method` rare', { method: 'PUT' }],
@@ -44,7 +44,7 @@ export const SCOPES: [string, string | null][] = [
   ['a project without a row', 'prj_none'],
 ];
 
-/** Pages of the last 30 days: by each filter alone, and the slowest of all pairs of them in each scope. */
+/** Measures pages of the last 30 days: each filter alone, and all pairs of filters in each scope. */
 export async function measurePages(store: Store, count: number): Promise<Figure[]> {
   const end = new Date();
   const days = { start: new Date(end.getTime() - 30 * DAY_MS), end };
@@ -79,12 +79,12 @@ export async function measurePages(store: Store, count: number): Promise<Figure[
   };
   for (const [name, filters, projectId = null] of alone) {
     const answers = [];
-    for (let time = 0; time < TIMES; time += 1) answers.push(await page(projectId, filters));
+    for (let time = 0; time < RUNS; time += 1) answers.push(await page(projectId, filters));
     const times = answers.map(({ took }) => took);
     const first = times[0]?.toFixed(1);
     add(
       name,
-      `${median(times).toFixed(1)} ms (first ${first}, at most ${Math.max(...times).toFixed(1)}, n=${TIMES}; ${answers[0]?.found} rows)`,
+      `${median(times).toFixed(1)} ms (first ${first}, at most ${Math.max(...times).toFixed(1)}, n=${RUNS}; ${answers[0]?.found} rows)`,
     );
   }
 
@@ -92,14 +92,14 @@ export async function measurePages(store: Store, count: number): Promise<Figure[
   for (const [scopeName, projectId] of SCOPES)
     for (const [name, filters] of pairsOf(FILTERS)) {
       const times: number[] = [];
-      for (let time = 0; time < TIMES_A_PAIR; time += 1) times.push((await page(projectId, filters)).took);
+      for (let time = 0; time < RUNS_PER_PAIR; time += 1) times.push((await page(projectId, filters)).took);
       pairs.push({ name: `${name}, ${scopeName}`, took: median(times), first: times[0] ?? 0 });
     }
   const slowest = pairs.toSorted((one, other) => other.took - one.took);
   const late = slowest.filter(({ took }) => took > AIM_MS).length;
   add(
     `each of ${pairs.length} pairs of filters and scopes`,
-    `${late} of them above ${AIM_MS} ms (medians, n=${TIMES_A_PAIR}), the middle one ${median(pairs.map(({ took }) => took)).toFixed(1)} ms`,
+    `${late} of them above ${AIM_MS} ms (medians, n=${RUNS_PER_PAIR}), the middle one ${median(pairs.map(({ took }) => took)).toFixed(1)} ms`,
   );
   for (const { name, took, first } of slowest.slice(0, 5))
     add(`among the slowest of these: ${name}`, `${took.toFixed(1)} ms (first ${first.toFixed(1)})`);

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { say } from '../start/terminal.ts';
 import { DEFAULT_ORGANIZATION_ID } from '../store/store.ts';
 
-/** How long ago the oldest row is, in days. */
+/** Age of the oldest row, in days. */
 export const DAYS = Number(process.env['AUDIT_DAYS'] ?? 365);
 const DAY_MS = 86_400_000;
-/** A browser session of which there are forty rows. */
+/** A browser session with forty rows. */
 export const ONE_SESSION = 'brs_q7w2k9x4m1p8z5t3';
 
-/** A year of rows: most by a few users of a few projects, rare ones of every kind among them. */
+/** Inserts a year of rows: most by a few users of a few projects, with rare ones of every kind. */
 export async function fillAuditLog(client: pg.Client, count: number): Promise<void> {
   const { rows: indexes } = await client.query<{ indexdef: string; indexname: string }>(
     `select indexdef, indexname from pg_indexes where tablename = 'audit_log' and indexname not like '%pkey%'`,
@@ -48,11 +48,11 @@ export async function fillAuditLog(client: pg.Client, count: number): Promise<vo
     from made join audit_log_kinds kinds on (kinds.project_id, kinds.method, kinds.auth_strategy, kinds.service)
       = (made.project_id, made.method, made.auth_strategy, case when path like '/browsers%' then 'browser' else 'api' end)
     order by i`);
-  say(`${count.toLocaleString('en')} rows are in`);
+  say(`${count.toLocaleString('en')} rows inserted`);
   await client.query('drop table seeds, made');
   for (const { indexdef, indexname } of indexes) {
     await client.query(indexdef.replace(' ON ONLY ', ' ON '));
-    say(`${indexname} is made`);
+    say(`${indexname} created`);
   }
   await client.query('vacuum analyze audit_log');
 }

@@ -15,10 +15,10 @@ import type { Figure } from './figure.ts';
 
 const ROWS = Number(process.env['AUDIT_ROWS'] ?? 10_000_000);
 const APPEND_MS = 5000;
-/** As many as an API under load writes at once. */
+/** A typical batch of an API under load. */
 const ROWS_AN_APPEND = 16;
 
-/** Pages of a full audit log, by every filter, and appends a second to it; on a Postgres of its own. Some ten minutes. */
+/** Measures pages and appends of a full audit log, on its own Postgres. Takes about ten minutes. */
 export async function measureAuditLog(): Promise<Figure[]> {
   const parent = await mkdtemp(join(tmpdir(), 'holdfast-bench-audit-'));
   const folder = join(parent, 'postgres');

@@ -3,8 +3,8 @@ import { memoryPools } from '../test/browser/memory-pools.ts';
 import { createEgressPolicy } from '../egress/policy.ts';
 
 /**
- * A browser service for measurements: the real one, without a store and without logs. Arguments: its folder, Chromium, the
- * number of browsers kept warm, and its key. Says its URL over the channel, and ends with it.
+ * The browser service for measurements, without a store and logs. Arguments: its work folder, Chromium, the number of warm
+ * browsers, and its API key. Sends its URL over the IPC channel and exits when the channel closes.
  */
 const [workDir = '', chromiumPath = '', warm = '0', apiKey = ''] = process.argv.slice(2);
 const nothing = (): void => undefined;
@@ -19,7 +19,7 @@ const service = await startBrowserService({
   profiles: {
     lookUp: () => Promise.resolve(null),
     load: () => Promise.resolve(null),
-    save: () => Promise.reject(new Error('no profiles here')),
+    save: () => Promise.reject(new Error('profiles are not supported')),
   },
   proxies: { open: () => Promise.resolve({ outcome: 'none' }) },
   extensions: { use: () => Promise.resolve(null) },

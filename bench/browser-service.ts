@@ -5,26 +5,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Kernel from '@onkernel/sdk';
 import { chromium } from 'playwright-core';
 import { WebSocket } from 'ws';
-import { browserUnder, memoryUnder, startBrowserUnderMeasure } from './browser-under-measure.ts';
-import { median, secondsOf } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { median, secondsOf, type Figure } from './figure.ts';
+import { startMeasuredBrowser } from './measured-browser.ts';
+import { chromiumPid, sessionMemory } from './processes.ts';
 
-/** Turns of what is timed; one before the first is dropped. */
+/** Measured runs, after one warm-up run. */
 const RUNS = 7;
-/** What logins and health checks run in, whatever the machine has. */
+/** The options of logins and health checks, without a display on every machine. */
 const HEADLESS = { headless: true, stealth: true };
-/** Round trips of one turn. */
+/** Round trips per run. */
 const ROUND_TRIPS = 1000;
-/** Sessions whose memory is taken together. */
+/** Sessions whose memory is measured together. */
 const IDLE_SESSIONS = 6;
-/** What Chromium does after its start is done by then. */
+/** Time for Chromium to finish its work after a start. */
 const SETTLE_MS = 5_000;
 const RATE_FOR_MS = 30_000;
 
-/** The browser service by itself: how soon, how fast, how large. */
+/** Measures the browser service alone: start, CDP latency, crash detection, memory and throughput. */
 export async function measureBrowserService(chromiumPath: string): Promise<Figure[]> {
-  const cold = await startBrowserUnderMeasure(chromiumPath, 0);
-  const warm = await startBrowserUnderMeasure(chromiumPath, 1);
+  const cold = await startMeasuredBrowser(chromiumPath, 0);
+  const warm = await startMeasuredBrowser(chromiumPath, 1);
   try {
     return [
       ...(await measureStart(chromiumPath, cold.kernel, warm.kernel)),
@@ -38,7 +38,7 @@ export async function measureBrowserService(chromiumPath: string): Promise<Figur
   }
 }
 
-/** Until a script has run in a page, in turns with Playwright's own launch of the same Chromium. */
+/** Time until a script has run in a page, alternating with Playwright's launch of the same Chromium. */
 async function measureStart(chromiumPath: string, cold: Kernel, warm: Kernel): Promise<Figure[]> {
   const session = async (kernel: Kernel): Promise<() => Promise<void>> => {
     const { session_id: id, cdp_ws_url: cdp } = await kernel.browsers.create(HEADLESS);
@@ -55,14 +55,14 @@ async function measureStart(chromiumPath: string, cold: Kernel, warm: Kernel): P
     return () => browser.close();
   };
   const times = { launch: [] as number[], cold: [] as number[], warm: [] as number[] };
-  const ways = [
+  const starts = [
     ['launch', launch],
     ['cold', () => session(cold)],
     ['warm', () => session(warm)],
   ] as const;
   for (let run = 0; run <= RUNS; run += 1)
-    for (const [name, start] of ways) {
-      // The next warm browser starts while nobody waits.
+    for (const [name, start] of starts) {
+      // The next warm browser starts meanwhile.
       await sleep(SETTLE_MS / 2);
       const began = performance.now();
       const end = await start();
@@ -76,7 +76,7 @@ async function measureStart(chromiumPath: string, cold: Kernel, warm: Kernel): P
   ];
 }
 
-/** One command and its answer, one after the other, of the same Chromium. */
+/** Sequential commands to the same Chromium, direct and through the proxy. */
 async function measureRoundTrip(kernel: Kernel, workDir: string): Promise<Figure[]> {
   const { session_id: id, cdp_ws_url: proxied } = await kernel.browsers.create(HEADLESS);
   const direct = await directUrl(workDir);
@@ -99,7 +99,7 @@ async function measureRoundTrip(kernel: Kernel, workDir: string): Promise<Figure
   ];
 }
 
-/** Where Chromium itself listens: it writes that into its folder. */
+/** Chromium's own CDP URL, from the file in its profile folder. */
 async function directUrl(workDir: string): Promise<string> {
   const sessions = join(workDir, 'sessions');
   const [folder = ''] = await readdir(sessions);
@@ -107,7 +107,7 @@ async function directUrl(workDir: string): Promise<string> {
   return `ws://127.0.0.1:${port ?? ''}${path ?? ''}`;
 }
 
-/** Milliseconds of one, as the mean of many. */
+/** Mean of {@link ROUND_TRIPS} round trips, in milliseconds. */
 async function roundTrip(url: string): Promise<number> {
   const socket = new WebSocket(url, { perMessageDeflate: false });
   await new Promise((resolve, reject) => {
@@ -116,21 +116,21 @@ async function roundTrip(url: string): Promise<number> {
   });
   const began = performance.now();
   for (let id = 1; id <= ROUND_TRIPS; id += 1) {
-    const answered = new Promise((resolve) => socket.once('message', resolve));
+    const response = new Promise((resolve) => socket.once('message', resolve));
     socket.send(JSON.stringify({ id, method: 'Browser.getVersion' }));
-    await answered;
+    await response;
   }
   const each = (performance.now() - began) / ROUND_TRIPS;
   socket.terminate();
   return each;
 }
 
-/** From the `kill -9` of a session's Chromium until reading the session says that it has ended. */
+/** Time from `kill -9` of a session's Chromium until the session can no longer be retrieved. */
 async function measureDeath(kernel: Kernel, workDir: string): Promise<Figure[]> {
   const times: number[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
     const { session_id: id } = await kernel.browsers.create(HEADLESS);
-    const pid = await browserUnder(workDir);
+    const pid = await chromiumPid(workDir);
     const began = performance.now();
     process.kill(pid, 'SIGKILL');
     while (
@@ -148,7 +148,7 @@ async function measureMemory(kernel: Kernel, workDir: string): Promise<Figure[]>
   const ids: string[] = [];
   for (let i = 0; i < IDLE_SESSIONS; i += 1) ids.push((await kernel.browsers.create(HEADLESS)).session_id);
   await sleep(SETTLE_MS);
-  const each = (await memoryUnder(workDir)) / IDLE_SESSIONS;
+  const each = (await sessionMemory(workDir)) / IDLE_SESSIONS;
   for (const id of ids) await kernel.browsers.deleteByID(id);
   return [
     {
@@ -158,7 +158,7 @@ async function measureMemory(kernel: Kernel, workDir: string): Promise<Figure[]>
   ];
 }
 
-/** As many callers as cores, each creating a session and ending it. */
+/** One caller per core, each creating and deleting sessions. */
 async function measureRate(kernel: Kernel): Promise<Figure[]> {
   let ended = 0;
   const began = performance.now();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkHealth } from '../activities/login/checks/check-health.ts';
@@ -12,35 +12,35 @@ import { createExternalCredentials } from '../credential-providers/external-cred
 import { createEgressPolicy } from '../egress/policy.ts';
 import { DEFAULT_ORGANIZATION_ID, DEFAULT_PROJECT_ID } from '../store/store.ts';
 import type { ProcessTree } from '../test/e2e/process-tree.ts';
-import { processesUnder } from './browser-under-measure.ts';
 import { median, secondsOf, type Figure } from './figure.ts';
-import { answer, clientOf, connect, isAsking, isDone, untilState } from './logins.ts';
+import { answer, clientOf, connect, isAwaitingInput, isDone, waitForState } from './logins.ts';
+import { processorTime, sessionProcesses } from './processes.ts';
 
 const BROWSER_CHECKS = 7;
-/** So many requests are measured as one, for the clock of processor time is coarse. */
+/** Measured together, because the clock of processor time is coarse. */
 const REQUEST_CHECKS = 100;
-/** Rare enough not to be measured itself. */
-const LOOK_EVERY_MS = 100;
-/** What a health check may cost without a browser, as a share of one with it. */
+/** Rare enough not to affect the measurement. */
+const SAMPLE_INTERVAL_MS = 100;
+/** How many times cheaper a check without a browser should be. */
 const AIM = 50;
 const PROFILE = 'bench-checks';
 const nothing = (): void => undefined;
 
 /**
- * Processor time of a health check by a browser beside one by a request, as the worker makes them, on the same profile: that
- * of this process, which is worker and browser service in one, and of all processes of Chromium. The store's is left out.
+ * Compares the processor time of a health check in a browser with one by a request, on the same profile. It includes this
+ * process, which is both worker and browser service, and all processes of Chromium, but not the store.
  */
 export async function measureChecks(tree: ProcessTree, chromiumPath: string): Promise<Figure[]> {
   const kernel = clientOf(tree);
   const { id } = await connect(kernel, tree, PROFILE);
   await kernel.auth.connections.login(id);
-  await answer(kernel, await untilState(kernel, id, isAsking));
-  await untilState(kernel, id, isDone);
+  await answer(kernel, await waitForState(kernel, id, isAwaitingInput));
+  await waitForState(kernel, id, isDone);
 
   const store = await tree.openStore();
   const workDir = await mkdtemp(join(tmpdir(), 'hf-bench-checks-'));
   const egress = createEgressPolicy(tree.sandboxDomain);
-  // None is started ahead of need: its start belongs to the check that takes it.
+  // Without warm browsers, so that a check includes the start of its browser.
   const browser = await startBrowserService({
     ...{ port: 0, apiKey: 'bench', chromiumPath, workDir, maxSessions: 4, warmBrowsers: 0, policy: egress },
     profiles: store.profiles,
@@ -60,12 +60,12 @@ export async function measureChecks(tree: ProcessTree, chromiumPath: string): Pr
   };
   try {
     const { requestCheck } = await check();
-    if (requestCheck === undefined || requestCheck === null) throw new Error('no request tells the session');
+    if (requestCheck === undefined || requestCheck === null) throw new Error('no request check was found');
     const byBrowser = { cpu: [] as number[], wall: [] as number[] };
     const byRequest = { cpu: [] as number[], wall: [] as number[] };
     for (let run = 0; run < BROWSER_CHECKS; run += 1) {
-      await measured(workDir, byBrowser, 1, 'browser', () => check(null));
-      await measured(workDir, byRequest, REQUEST_CHECKS, 'request', () => check(requestCheck));
+      await recordChecks(workDir, byBrowser, 1, 'browser', () => check(null));
+      await recordChecks(workDir, byRequest, REQUEST_CHECKS, 'request', () => check(requestCheck));
     }
     const ratio = median(byBrowser.cpu) / median(byRequest.cpu);
     return [
@@ -93,50 +93,47 @@ function targetOf(tree: ProcessTree, connectionId: string, requestCheck?: Reques
   };
 }
 
-/** Notes what one of `count` checks takes, in milliseconds of processor and of time. Each must go as `method` says. */
-async function measured(
+/** Runs `count` checks and records the mean of each, in milliseconds of processor and wall time. Throws unless all use `method`. */
+async function recordChecks(
   workDir: string,
   into: { cpu: number[]; wall: number[] },
   count: number,
   method: 'browser' | 'request',
   check: () => Promise<HealthOutcome>,
 ): Promise<void> {
-  // Where there is no browser, looking for one would be most of what is measured.
-  const chromium = method === 'browser' ? watchProcessors(workDir) : null;
+  // Without a browser, sampling would cost more than the checks.
+  const chromium = method === 'browser' ? watchChromiums(workDir) : null;
   const before = process.cpuUsage();
   const began = performance.now();
   for (let done = 0; done < count; done += 1) {
     const { outcome, check: how } = await check();
-    if (outcome !== 'authenticated' || how?.method !== method) throw new Error(`a check went otherwise: ${outcome}`);
+    if (outcome !== 'authenticated' || how?.method !== method)
+      throw new Error(`unexpected check: ${String(how?.method)}, ${outcome}`);
   }
   into.wall.push((performance.now() - began) / count);
   const { user, system } = process.cpuUsage(before);
   into.cpu.push(((user + system) / 1000 + ((await chromium?.stop()) ?? 0)) / count);
 }
 
-/** Adds up the processor time of all Chromium processes of a folder while they live, in milliseconds. */
-function watchProcessors(workDir: string): { stop(): Promise<number> } {
-  const ticks = new Map<string, number>();
-  const over = new AbortController();
-  const look = async (): Promise<void> => {
-    for (const { pid } of await processesUnder(workDir)) {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      // User and system time, in hundredths of a second; the name before them may hold spaces.
-      const [, , , , , , , , , , , user = '0', system = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (stat !== '') ticks.set(pid, Number(user) + Number(system));
-    }
+/** Samples the processor time of all Chromium processes of a service; `stop` returns the sum in milliseconds. */
+function watchChromiums(workDir: string): { stop(): Promise<number> } {
+  const times = new Map<number, number>();
+  const stopped = new AbortController();
+  const sample = async (): Promise<void> => {
+    for (const { pid } of await sessionProcesses(workDir))
+      times.set(pid, Math.max(times.get(pid) ?? 0, await processorTime(pid)));
   };
   const watching = (async () => {
-    while (!over.signal.aborted) {
-      await look();
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    while (!stopped.signal.aborted) {
+      await sample();
+      await new Promise((resolve) => setTimeout(resolve, SAMPLE_INTERVAL_MS));
     }
   })();
   return {
     async stop() {
-      over.abort();
+      stopped.abort();
       await watching;
-      return [...ticks.values()].reduce((sum, each) => sum + each, 0) * 10;
+      return [...times.values()].reduce((sum, each) => sum + each, 0);
     },
   };
 }

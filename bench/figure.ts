@@ -4,11 +4,11 @@ export interface Figure {
   name: string;
   /** The value with its unit. */
   value: string;
-  /** What we aim for; absent where there is no aim. */
+  /** The target, if there is one. */
   aim?: string;
 }
 
-/** Middle value; of an even number, the lower of the two in the middle. */
+/** The lower median. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
@@ -18,6 +18,13 @@ export function median(values: readonly number[]): number {
 export function secondsOf(values: readonly number[]): string {
   const text = (ms: number): string => (ms / 1000).toFixed(2);
   return `${text(median(values))} s (${text(Math.min(...values))} to ${text(Math.max(...values))}, n=${values.length})`;
+}
+
+/** Milliseconds that `work` takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
 }
 
 /** A Markdown table of figures. */

@@ -18,20 +18,20 @@ import {
   rankSignInLinks,
 } from '../reader/signs/sign-in-links.ts';
 
-/** Fits the points of reader/form/submit.ts and of reader/signs/sign-in-links.ts on the pages of the corpus whose control is known. */
+/** Fits the weights of reader/form/submit.ts and reader/signs/sign-in-links.ts to the labeled pages of the corpus. */
 export async function fitReader(executablePath: string): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     return [
-      ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, MIN_LINK_SCORE),
-      ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, MIN_SUBMIT_SCORE),
+      ...fitted('Entrances of sites', await signInLinkExamples(browser), LINK_WEIGHTS, MIN_LINK_SCORE),
+      ...fitted('Buttons of logins', await submitExamples(browser), SUBMIT_WEIGHTS, MIN_SUBMIT_SCORE),
     ];
   } finally {
     await browser.close();
   }
 }
 
-async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
+async function signInLinkExamples(browser: Browser): Promise<Example<LinkSign>[]> {
   const pages = corpus().filter(({ truth }) => truth.entrance !== undefined);
   const examples: Example<LinkSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
@@ -50,7 +50,7 @@ async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
   return examples;
 }
 
-async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
+async function submitExamples(browser: Browser): Promise<Example<SubmitSign>[]> {
   const pages = [...corpus(), ...writtenPages()].filter(({ truth }) => (truth.fields ?? []).length > 0);
   const examples: Example<SubmitSign>[] = [];
   await eachOpened(browser, pages, async (page, wanted) => {
@@ -69,7 +69,7 @@ async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
   return examples;
 }
 
-/** Controls that may be the button at all. */
+/** Candidates for the submit button. */
 function controlsOf({ frame, last }: LoginForm): ClickableFacts[] {
   return frame.facts.clickables.filter((each) => each.visible && submitSigns(each, last) !== null);
 }

@@ -3,12 +3,12 @@ import protos from '@temporalio/proto';
 import { workflowIdOf } from '../client/identity.ts';
 import type { ProcessTree } from '../test/e2e/process-tree.ts';
 import type { Figure } from './figure.ts';
-import { answer, clientOf, connect, isAsking, isDone, untilState } from './logins.ts';
+import { answer, clientOf, connect, isAwaitingInput, isDone, waitForState } from './logins.ts';
 
-/** Smallest interval of any plan, in seconds: a check comes within it and a tenth more. */
+/** The smallest interval of any plan, in seconds; checks are at most a tenth later. */
 const INTERVAL_S = 300;
 const CHECK_WITHIN_MS = INTERVAL_S * 1100 + 60_000;
-/** A workflow has put down what follows from a step within this time. */
+/** Time for a workflow to record the events that follow a step. */
 const SETTLE_MS = 2_000;
 
 interface HistorySize {
@@ -17,21 +17,21 @@ interface HistorySize {
 }
 
 /**
- * Events and bytes of history that one login by a person and one health check by timer cost. `login` resolves at once;
- * `check` when the timer has fired, minutes later.
+ * Events and bytes of history added by one login of a person and one health check by timer. `check` resolves minutes later,
+ * once the timer has fired.
  */
 export async function measureHistories(tree: ProcessTree): Promise<{ login: Figure[]; check: Promise<Figure[]> }> {
   const kernel = clientOf(tree);
   const connection = await connect(kernel, tree, 'bench-history', { interval: INTERVAL_S });
   const created = await sizeOf(tree, connection.id);
   await kernel.auth.connections.login(connection.id);
-  await answer(kernel, await untilState(kernel, connection.id, isAsking));
-  const done = await untilState(kernel, connection.id, isDone);
+  await answer(kernel, await waitForState(kernel, connection.id, isAwaitingInput));
+  const done = await waitForState(kernel, connection.id, isDone);
   const loggedIn = await sizeOf(tree, connection.id);
 
   const check = async (): Promise<Figure[]> => {
     const before = done.last_auth_check_at ?? null;
-    await untilState(
+    await waitForState(
       kernel,
       connection.id,
       (state) => (state.last_auth_check_at ?? null) !== before && state.flow_status !== 'IN_PROGRESS',

@@ -1,15 +1,14 @@
 import { chromium } from 'playwright-core';
 import type { ProcessTree } from '../test/e2e/process-tree.ts';
-import { median, secondsOf } from './figure.ts';
-import type { Figure } from './figure.ts';
-import { answer, clientOf, connect, isAsking, isDone, onePageUser, untilState } from './logins.ts';
+import { median, secondsOf, timed, type Figure } from './figure.ts';
+import { answer, clientOf, connect, isAwaitingInput, isDone, onePageUser, waitForState } from './logins.ts';
 
 const RUNS = 7;
 const CREDENTIAL = 'bench';
 
 /**
- * A one-page login through all of Holdfast (API, workflow, worker, browser service, profile saved) beside the same login
- * written straight in Playwright (browser started, logged in, state saved), in turns. One run before the first is dropped.
+ * Compares a one-page login through Holdfast (API, workflow, worker, browser service, profile saved) with the same login as
+ * a Playwright script (browser started, logged in, state saved). Runs alternate; the first of each is a warm-up.
  */
 export async function measureLoginTime(tree: ProcessTree, chromiumPath: string): Promise<Figure[]> {
   const kernel = clientOf(tree);
@@ -23,15 +22,15 @@ export async function measureLoginTime(tree: ProcessTree, chromiumPath: string):
   const byCredential = async (run: number): Promise<void> => {
     const connection = await connect(kernel, tree, `bench-stored-${run}`, { credential: CREDENTIAL });
     await kernel.auth.connections.login(connection.id);
-    await untilState(kernel, connection.id, isDone);
+    await waitForState(kernel, connection.id, isDone);
   };
   const byPerson = async (run: number): Promise<void> => {
     const connection = await connect(kernel, tree, `bench-person-${run}`);
     await kernel.auth.connections.login(connection.id);
-    await answer(kernel, await untilState(kernel, connection.id, isAsking));
-    await untilState(kernel, connection.id, isDone);
+    await answer(kernel, await waitForState(kernel, connection.id, isAwaitingInput));
+    await waitForState(kernel, connection.id, isDone);
   };
-  const straight = async (): Promise<void> => {
+  const script = async (): Promise<void> => {
     const browser = await chromium.launch({ executablePath: chromiumPath, chromiumSandbox: process.getuid?.() !== 0 });
     const page = await browser.newPage();
     await page.goto(`${tree.sandboxUrl}/login`);
@@ -43,26 +42,20 @@ export async function measureLoginTime(tree: ProcessTree, chromiumPath: string):
     await browser.close();
   };
 
-  const times = { straight: [] as number[], byCredential: [] as number[], byPerson: [] as number[] };
+  const times = { script: [] as number[], byCredential: [] as number[], byPerson: [] as number[] };
   for (let run = 0; run <= RUNS; run += 1) {
     const measured = [
-      ['straight', await timed(straight)],
+      ['script', await timed(script)],
       ['byCredential', await timed(() => byCredential(run))],
       ['byPerson', await timed(() => byPerson(run))],
     ] as const;
     if (run > 0) for (const [name, ms] of measured) times[name].push(ms);
   }
-  const ratio = (median(times.byCredential) / median(times.straight)).toFixed(2);
+  const ratio = (median(times.byCredential) / median(times.script)).toFixed(2);
   return [
-    { name: 'One-page login written straight in Playwright', value: secondsOf(times.straight) },
+    { name: 'One-page login written straight in Playwright', value: secondsOf(times.script) },
     { name: 'The same through Holdfast, stored credential', value: secondsOf(times.byCredential) },
     { name: 'The same through Holdfast, a person who answers at once', value: secondsOf(times.byPerson) },
     { name: 'Holdfast (stored credential) over Playwright', value: `${ratio} times`, aim: 'within 1.5 times' },
   ];
-}
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
 }

@@ -7,19 +7,19 @@ import type { ProcessTree } from '../test/e2e/process-tree.ts';
 const LOGIN_WITHIN_MS = 60_000;
 const POLL_MS = 25;
 
-/** The user of the one-page login. */
+/** The sandbox user of the one-page login. */
 export function onePageUser() {
   const user = SANDBOX_USERS.find(({ loginPath }) => loginPath === '/login');
   if (!user) throw new Error('the sandbox has no user of the one-page login');
   return user;
 }
 
-/** The public client on a running tree. */
+/** A public client for a running tree. */
 export function clientOf(tree: ProcessTree): Kernel {
   return new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl });
 }
 
-/** A connection to the sandbox's one-page login; with `credential`, it logs in without a person. */
+/** Creates a connection to the sandbox's one-page login; with `credential` it logs in without a person. */
 export function connect(
   kernel: Kernel,
   tree: ProcessTree,
@@ -35,24 +35,24 @@ export function connect(
   });
 }
 
-/** Reads the connection until `wanted` says yes. Throws when the flow fails before, or takes too long. */
-export async function untilState(
+/** Polls the connection until `matches` holds. Rejects if the flow fails or takes too long. */
+export async function waitForState(
   kernel: Kernel,
   id: string,
-  wanted: (state: ManagedAuth) => boolean,
+  matches: (state: ManagedAuth) => boolean,
   withinMs = LOGIN_WITHIN_MS,
 ): Promise<ManagedAuth> {
   const end = Date.now() + withinMs;
   for (;;) {
     const state = await kernel.auth.connections.retrieve(id);
-    if (wanted(state)) return state;
+    if (matches(state)) return state;
     if (state.flow_status === 'FAILED') throw new Error(`the login failed: ${String(state.error_code)}`);
     if (Date.now() > end) throw new Error(`the login stayed at ${String(state.flow_step)}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** Answers every field of the pause from the sandbox's user. Resolves when the submit is accepted. */
+/** Submits every pending field with the sandbox user's values. Resolves when the submission is accepted. */
 export async function answer(kernel: Kernel, state: ManagedAuth): Promise<void> {
   const user = onePageUser();
   const values = (state.discovered_fields ?? []).map((field) => [
@@ -62,5 +62,5 @@ export async function answer(kernel: Kernel, state: ManagedAuth): Promise<void> 
   await kernel.auth.connections.submit(state.id, { fields: Object.fromEntries(values) as Record<string, string> });
 }
 
-export const isAsking = (state: ManagedAuth): boolean => state.flow_step === 'AWAITING_INPUT';
+export const isAwaitingInput = (state: ManagedAuth): boolean => state.flow_step === 'AWAITING_INPUT';
 export const isDone = (state: ManagedAuth): boolean => state.flow_status === 'SUCCESS';

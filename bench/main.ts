@@ -3,13 +3,12 @@ import { cpus, totalmem } from 'node:os';
 import { say } from '../start/terminal.ts';
 import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
-import { walkApplications } from './applications/measure.ts';
+import { measureApplications } from './applications/measure.ts';
 import { measureAuditLog } from './audit-log.ts';
 import { measureBrowserService } from './browser-service.ts';
 import { compareWithSdk, compatibilityReport } from './compatibility/compare.ts';
 import { measureChecks } from './checks.ts';
-import { tableOf } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { tableOf, type Figure } from './figure.ts';
 import { measureFirstKey } from './first-key.ts';
 import { measureHistories } from './histories.ts';
 import { measureKills } from './kills.ts';
@@ -24,19 +23,19 @@ import { measureTelemetry } from './telemetry.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
 
 /**
- * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About a quarter of an hour:
- * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
- * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
- * processes while people log in. `npm run bench -- applications` logs in to real applications from public registries;
- * names after it choose some of them. `npm run bench -- recipes` does the same with docs/recipes. `npm run bench -- reader` reads the corpus of pages and needs nothing running,
- * nor does `npm run bench -- audit-log`, which lists ten million rows.
+ * `npm run bench` measures an installation started like `npm start` and prints the figures, in about a quarter of an hour.
+ *
+ * - `--save` also writes docs/performance.md.
+ * - `reads first-key` measures only these parts; `kills` (a quarter of an hour) runs only when named.
+ * - `applications [name…]` logs in to real applications from public registries; `recipes [name…]` runs docs/recipes.
+ * - `compatibility` calls every operation of the SDK; with `--save` it writes docs/compatibility.md.
+ * - `reader`, `fit` (the corpus of pages) and `audit-log` (ten million rows) need no installation.
  */
 const REPORT = 'docs/performance.md';
-/** What `npm run bench -- compatibility --save` writes: each operation of the SDK, and whether it works here. */
-const COMPATIBILITY = 'docs/compatibility.md';
+const COMPATIBILITY_REPORT = 'docs/compatibility.md';
 
 async function measure(parts: readonly string[]): Promise<Figure[]> {
-  // Before the tree of the other parts, which would take the processor.
+  // Before the other parts' tree, which uses the processor.
   const starts = parts.length === 0 || parts.includes('start') ? await measureStartTime() : [];
   if (parts.length === 1 && starts.length > 0) return starts;
   const chromium = await findChromium();
@@ -57,10 +56,10 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     if (wanted('acquire')) add(await measurePoolAcquire(chromium));
     if (wanted('checks')) add(await measureChecks(tree, chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
-    if (parts.includes('kills')) add(await inTreeOfItsOwn(measureKills));
+    if (parts.includes('kills')) add(await inSeparateTree(measureKills));
     if (wanted('telemetry')) add(await measureTelemetry(tree));
     if (wanted('worker-memory')) add(await measureWorkerMemory(tree));
-    // Late, for it loads the machine fully. The check by timer is waited for at the end.
+    // Late, because it uses the whole machine. The check by timer is awaited at the end.
     if (wanted('reads')) add(await measureReads(tree));
     if (histories) add(await histories.check);
     return figures;
@@ -69,8 +68,8 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
   }
 }
 
-/** For what would disturb the other parts, or count what they did. */
-async function inTreeOfItsOwn<Result>(part: (tree: ProcessTree) => Promise<Result>): Promise<Result> {
+/** Runs a part that would disturb the others, or count their work, in a separate tree. */
+async function inSeparateTree<Result>(part: (tree: ProcessTree) => Promise<Result>): Promise<Result> {
   const tree = await startProcessTree();
   try {
     return await part(tree);
@@ -108,31 +107,31 @@ function report(figures: readonly Figure[]): string {
 const args = process.argv.slice(2);
 if (args[0] === 'applications') {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  say(`\n${await walkApplications(await findChromium(), args.slice(1))}`);
+  say(`\n${await measureApplications(await findChromium(), args.slice(1))}`);
   process.exit(0);
 }
 if (args[0] === 'compatibility') {
   const rows = await compareWithSdk();
   say(`\n${compatibilityReport(rows)}`);
-  if (args.includes('--save')) await writeFile(COMPATIBILITY, compatibilityReport(rows));
+  if (args.includes('--save')) await writeFile(COMPATIBILITY_REPORT, compatibilityReport(rows));
   process.exit(rows.some(({ fault }) => fault?.startsWith('missing')) ? 1 : 0);
 }
 if (args[0] === 'recipes') {
-  const tried = await inTreeOfItsOwn((tree) => tryRecipes(tree, args.slice(1)));
+  const tried = await inSeparateTree((tree) => tryRecipes(tree, args.slice(1)));
   say(`\n${recipesReport(tried)}`);
   process.exit(tried.every(({ fault }) => fault === null) ? 0 : 1);
 }
 const parts = args.filter((arg) => !arg.startsWith('-'));
-const OF_PAGES = new Map([
+const PAGE_BENCHES = new Map([
   ['reader', measureReader],
   ['fit', fitReader],
 ]);
-const ofPages = OF_PAGES.get(parts.join());
+const pageBench = PAGE_BENCHES.get(parts.join());
 const figures = await (parts.join() === 'audit-log'
   ? measureAuditLog()
-  : ofPages === undefined
+  : pageBench === undefined
     ? measure(parts)
-    : ofPages(await findChromium()));
+    : pageBench(await findChromium()));
 say(`\n${tableOf(figures)}`);
 if (args.includes('--save')) {
   await mkdir('docs', { recursive: true });

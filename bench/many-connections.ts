@@ -7,7 +7,7 @@ import { DEFAULT_ORGANIZATION_ID, DEFAULT_PROJECT_ID } from '../store/store.ts';
 
 const BATCH = 1_000;
 
-/** Puts `count` connections into a store, as logins would have left them. Answers their ids. */
+/** Inserts `count` logged-in connections into a store; returns their ids. */
 export async function fillStore(connection: StoreConnection, count: number): Promise<string[]> {
   const client = new pg.Client(clientConfig(connection));
   await client.connect();

@@ -5,7 +5,7 @@ import { measure, type Verdict } from '../test/pages/measure.ts';
 import type { PageClass } from '../test/pages/page.ts';
 import { median, type Figure } from './figure.ts';
 
-/** Aims, as share of the pages of a class whose fields are exactly right. */
+/** Targets: the share of pages of a class whose fields are exactly right. */
 const AIMS: Readonly<Record<PageClass, number>> = {
   'one password': 0.99,
   'none or several passwords': 0.87,
@@ -14,14 +14,14 @@ const AIMS: Readonly<Record<PageClass, number>> = {
   state: 0.95,
 };
 
-/** Reads the pages that are drawn and those that are written by hand, and reports the seen part and the held-out part beside each other. Misses go to standard error. */
+/** Reads the generated and the hand-written pages; reports seen and held-out pages separately. Misses go to standard error. */
 export async function measureReader(executablePath: string): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     const drawn = await measure(browser, corpus());
     const written = await measure(browser, writtenPages());
     const verdicts = [...drawn, ...written];
-    // Misses of the held-out part stay unnamed: whoever looks at them fits rules to them.
+    // Held-out misses stay unnamed, so that nobody fits rules to them.
     const misses = verdicts.filter((verdict) => !isRight(verdict) && !isHeldOut(verdict.page));
     for (const { page, found } of misses) process.stderr.write(`${page.name}: ${found}\n`);
     return [...figuresOf('Drawn', drawn), ...figuresOf('Written', written), ...confusion(verdicts), ...times(verdicts)];
@@ -64,14 +64,14 @@ function figuresOf(pages: string, verdicts: readonly Verdict[]): Figure[] {
   ];
 }
 
-/** Share of the verdicts that the question applies to (`undefined`: it does not). */
+/** Share of verdicts for which `of` is true; verdicts for which it is undefined are left out. */
 function share(verdicts: readonly Verdict[], of: (verdict: Verdict) => boolean | undefined): string {
   const answers = verdicts.map(of).filter((answer) => answer !== undefined);
   const yes = answers.filter(Boolean).length;
   return `${((100 * yes) / answers.length).toFixed(1)} % (${yes} of ${answers.length})`;
 }
 
-/** What pages of each class were taken for. */
+/** What the pages of each class were read as. */
 function confusion(verdicts: readonly Verdict[]): Figure[] {
   return Object.keys(AIMS).map((group) => {
     const counts = new Map<string, number>();

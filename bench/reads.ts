@@ -11,10 +11,10 @@ const CONNECTIONS = 100_000;
 const AT_ONCE = 16;
 const WARM_UP_MS = 2_000;
 const MEASURE_MS = 8_000;
-/** Depth to which a person pages by hand. */
+/** As deep as a person pages by hand. */
 const DEEPEST_OFFSET = 1_000;
 
-/** Reads and lists a second through the API over a full store. */
+/** Reads and lists per second through the API, with a full store. */
 export async function measureReads(tree: ProcessTree): Promise<Figure[]> {
   const child = fork(join(import.meta.dirname, 'api-process.ts'), {
     execArgv: ['--import', 'tsx'],
@@ -27,7 +27,7 @@ export async function measureReads(tree: ProcessTree): Promise<Figure[]> {
   });
   const url = await new Promise<string>((resolve, reject) => {
     child.once('message', (message) => resolve(typeof message === 'string' ? message : ''));
-    child.once('exit', (code) => reject(new Error(`the API process ended with ${String(code)}`)));
+    child.once('exit', (code) => reject(new Error(`the API process exited with ${String(code)}`)));
   });
   try {
     const ids = await fillStore(storeConnection({ dataDir: tree.dataDir, databaseUrl: undefined }), CONNECTIONS);

@@ -1,17 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { startProcessTree } from '../test/e2e/process-tree.ts';
-import type { ProcessTree, Role } from '../test/e2e/process-tree.ts';
-import { secondsOf } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { startProcessTree, type ProcessTree, type Role } from '../test/e2e/process-tree.ts';
+import { secondsOf, type Figure } from './figure.ts';
+import { processorTime } from './processes.ts';
 
 const STARTS = 3;
 const ROLES: readonly Role[] = ['temporal', 'store', 'sandbox', 'browser', 'api', 'worker'];
-/** Unit of /proc/<pid>/stat on Linux, in milliseconds. */
-const TICK_MS = 10;
 
 /**
- * Starts of a whole Holdfast on a data folder that is there already. Beside the time there is the processor time that a role has
- * taken until all was ready: it says what the role itself costs where the machine does other things beside.
+ * Restarts Holdfast on an existing data folder. The processor time that each role has used by the time all are ready shows
+ * its own cost on a busy machine.
  */
 export async function measureStartTime(): Promise<Figure[]> {
   const tree = await startProcessTree();
@@ -28,7 +24,7 @@ export async function measureStartTime(): Promise<Figure[]> {
       for (const role of ROLES) {
         const seconds = new RegExp(`${role} is ready \\(([\\d.]+) s\\)`).exec(tree.output().slice(from))?.[1];
         if (seconds !== undefined) (took[role] ??= []).push(Number(seconds) * 1000);
-        (cpu[role] ??= []).push(await processorTime(tree, role));
+        (cpu[role] ??= []).push(await processorTimeOf(tree, role));
       }
     }
   } finally {
@@ -44,12 +40,7 @@ export async function measureStartTime(): Promise<Figure[]> {
   ];
 }
 
-async function processorTime(tree: ProcessTree, role: Role): Promise<number> {
-  const stats = await Promise.all((await tree.pids(role)).map((pid) => readFile(`/proc/${pid}/stat`, 'utf8')));
-  const ticks = stats.map((stat) => {
-    // After the command's name in brackets, the 12th and 13th values are user and system time.
-    const values = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(values[11]) + Number(values[12]);
-  });
-  return ticks.reduce((sum, each) => sum + each, 0) * TICK_MS;
+async function processorTimeOf(tree: ProcessTree, role: Role): Promise<number> {
+  const times = await Promise.all((await tree.pids(role)).map(processorTime));
+  return times.reduce((sum, each) => sum + each, 0);
 }

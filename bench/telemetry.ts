@@ -2,16 +2,15 @@ import Kernel from '@onkernel/sdk';
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
 import type { ProcessTree } from '../test/e2e/process-tree.ts';
-import { median } from './figure.ts';
-import type { Figure } from './figure.ts';
+import { median, type Figure } from './figure.ts';
 
-/** Turns that count, after one that warms up; in each, every kind of session takes its turn. */
+/** Measured turns, after one warm-up turn; each runs every kind of session. */
 const TURNS = 5;
-/** Times that a script does its round: long enough that the start of the browser does not count. */
+/** Repetitions of the script in a session, enough to make start-up negligible. */
 const ROUNDS = 10;
 const on = { enabled: true };
 
-/** What sessions capture; the first is what the others are compared with. */
+/** What sessions capture; the first is the baseline. */
 const KINDS: [name: string, telemetry: NonNullable<Kernel.BrowserCreateParams['telemetry']>][] = [
   ['nothing', { enabled: false }],
   ['the default set', { enabled: true }],
@@ -19,12 +18,12 @@ const KINDS: [name: string, telemetry: NonNullable<Kernel.BrowserCreateParams['t
   ['everything', { browser: { console: on, network: on, page: on, interaction: on, screenshot: on } }],
 ];
 
-/** How much longer a Playwright script takes while its session is captured: each turn beside one without capture. */
+/** How much longer a Playwright script takes in a captured session than in one without capture. */
 export async function measureTelemetry(tree: ProcessTree): Promise<Figure[]> {
   const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl });
   const times = new Map<string, number[]>(KINDS.map(([name]) => [name, []]));
   for (let turn = 0; turn <= TURNS; turn += 1) {
-    // Turned about, so that none always comes after the same other.
+    // Alternating order, so that none always follows the same other.
     for (const [name, telemetry] of turn % 2 === 0 ? KINDS : KINDS.toReversed()) {
       const took = await timeScript(kernel, `${tree.sandboxUrl}/login`, telemetry);
       if (turn > 0) times.get(name)?.push(took);
@@ -42,7 +41,7 @@ export async function measureTelemetry(tree: ProcessTree): Promise<Figure[]> {
   });
 }
 
-/** Milliseconds that the script takes in a session of its own; starting and ending that are not in it. */
+/** Milliseconds that the script takes in a new session, without creating and deleting the session. */
 async function timeScript(
   kernel: Kernel,
   url: string,
@@ -63,7 +62,7 @@ async function timeScript(
   }
 }
 
-/** What agents do: load, read, click, type key by key, scroll. */
+/** Typical work of an agent: load, click, type, scroll, read. */
 async function script(page: Page, url: string): Promise<void> {
   await page.goto(url);
   const field = page.locator('input').first();

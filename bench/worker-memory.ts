@@ -5,10 +5,10 @@ import { clientOf, connect } from './logins.ts';
 
 const CONNECTIONS = 1_000;
 const AT_ONCE = 8;
-/** What is garbage by then is collected. */
+/** Time for garbage to be collected. */
 const SETTLE_MS = 10_000;
 
-/** Resident memory of the worker before and after it holds 1,000 connections in its cache (its default size). */
+/** Resident memory of the worker before and after it caches 1,000 connections, its default cache size. */
 export async function measureWorkerMemory(tree: ProcessTree): Promise<Figure[]> {
   const kernel = clientOf(tree);
   const before = await residentMegabytes(tree);

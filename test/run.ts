@@ -12,11 +12,11 @@ import { requireFeatures } from '../start/setup/features.ts';
 import { runStaticChecks, type CheckResult } from './setup/static-checks.ts';
 import { say } from '../start/terminal.ts';
 
-/** What was counted. */
+/** Test results. */
 interface Tally {
   passed: number;
   failed: number;
-  /** What failed, for the last lines. */
+  /** Summary of failures. */
   failures: string[];
 }
 
@@ -29,19 +29,23 @@ const VitestReport = z.object({
   ),
 });
 
-/** Chooses the tier that is no part of `npm test`: what `npm run test:soak` gives as its first argument. */
+/** First argument of `npm run test:soak`, which selects the tier that `npm test` leaves out. */
 const SOAK = '--soak';
 
-/** Where Temporal has to be built, that takes minutes: the rest is got meanwhile. */
 async function setUp(): Promise<void> {
-  await Promise.all([findTemporalCli(), setUpRest()]);
+  const others = async (): Promise<void> => {
+    await findTestServer();
+    await findChromium();
+    await findPostgres();
+    await requireFeatures();
+  };
+  // Building Temporal can take minutes.
+  await Promise.all([findTemporalCli(), others()]);
 }
 
-async function setUpRest(): Promise<void> {
-  await findTestServer();
-  await findChromium();
-  await findPostgres();
-  await requireFeatures();
+function addFailures(tally: Tally, count: number, description: string): void {
+  tally.failed += count;
+  tally.failures.push(description);
 }
 
 function countChecks(results: readonly CheckResult[], tally: Tally): void {
@@ -52,12 +56,11 @@ function countChecks(results: readonly CheckResult[], tally: Tally): void {
       continue;
     }
     say(output);
-    tally.failed += 1;
-    tally.failures.push(name);
+    addFailures(tally, 1, name);
   }
 }
 
-/** Runs vitest with its own reporter on the terminal and its JSON report beside it, and counts from the report. */
+/** Runs vitest with terminal output and counts the results of its JSON report. */
 async function vitest(args: readonly string[], tally: Tally): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
   const reportFile = join(folder, 'report.json');
@@ -80,29 +83,21 @@ async function vitest(args: readonly string[], tally: Tally): Promise<void> {
         resolve(exit ?? 1);
       });
     });
-    const counted = await readReport(reportFile);
-    if (counted === undefined) {
-      tally.failed += 1;
-      tally.failures.push('vitest ended without a report');
+    const report = await readReport(reportFile);
+    if (report === undefined) {
+      addFailures(tally, 1, 'vitest ended without a report');
       return;
     }
-    tally.passed += counted.numPassedTests;
-    tally.failed += counted.numFailedTests;
-    if (counted.numFailedTests > 0) tally.failures.push(`${counted.numFailedTests} tests`);
-    // A file that cannot be loaded has no failed test in it, and a skipped test is one that nobody ran.
-    for (const file of counted.testResults) {
+    tally.passed += report.numPassedTests;
+    if (report.numFailedTests > 0) addFailures(tally, report.numFailedTests, `${report.numFailedTests} tests`);
+    // A file that cannot be loaded contains no failed test. Skipped tests count as failed.
+    for (const file of report.testResults) {
       if (file.status !== 'failed' || file.assertionResults.some((test) => test.status === 'failed')) continue;
-      tally.failed += 1;
-      tally.failures.push(`${file.name} did not run`);
+      addFailures(tally, 1, `${file.name} did not run`);
     }
-    if (counted.numPendingTests > 0) {
-      tally.failed += counted.numPendingTests;
-      tally.failures.push(`${counted.numPendingTests} skipped tests`);
-    }
-    if (code !== 0 && tally.failures.length === 0) {
-      tally.failed += 1;
-      tally.failures.push('vitest: an error outside of any test');
-    }
+    if (report.numPendingTests > 0)
+      addFailures(tally, report.numPendingTests, `${report.numPendingTests} skipped tests`);
+    if (code !== 0 && tally.failures.length === 0) addFailures(tally, 1, 'vitest: an error outside of any test');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -116,7 +111,7 @@ async function readReport(file: string): Promise<z.infer<typeof VitestReport> | 
   }
 }
 
-/** Arguments of vitest: the tiers that are wanted, unless the caller names them. */
+/** Arguments of vitest: adds the tiers unless the caller selects them. */
 function withTiers([first, ...others]: readonly string[]): string[] {
   if (first === SOAK) return ['--project=soak', ...others];
   const given = first === undefined ? [] : [first, ...others];
@@ -124,10 +119,9 @@ function withTiers([first, ...others]: readonly string[]): string[] {
 }
 
 /**
- * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import boundaries beside them.
- * Every check runs even when another one failed. Arguments go to vitest (`npm test -- store`); then the static checks are
- * left out, as they are in `npm run test:soak`, which runs the tier of that name and no other. Writes `N passed, N failed`
- * as its last line, and into the file named by HOLDFAST_TEST_SUMMARY.
+ * `npm test`: installs what the tests need, then runs all tests and, in parallel, the static checks. Every check runs even if
+ * another fails. Arguments are passed to vitest (`npm test -- store`) and skip the static checks, as does `npm run test:soak`.
+ * Writes `N passed, N failed` as the last line, and to the file named by HOLDFAST_TEST_SUMMARY.
  */
 async function main(): Promise<void> {
   const tally: Tally = { passed: 0, failed: 0, failures: [] };
@@ -140,8 +134,7 @@ async function main(): Promise<void> {
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     say(error.message);
-    tally.failed += 1;
-    tally.failures.push('set-up');
+    addFailures(tally, 1, 'set-up');
   }
   if (tally.failures.length > 0) say(`Failed: ${tally.failures.join('; ')}`);
   const summary = `${tally.passed} passed, ${tally.failed} failed`;

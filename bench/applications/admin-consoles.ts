@@ -1,20 +1,20 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Secret, TOTP } from 'otpauth';
+import { Secret } from 'otpauth';
 import type { Application } from './application.ts';
-import { goProgram, npmPackages, run, startServer } from './server-process.ts';
+import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
+import { goProgram, npmPackages, optionArguments, run, startRestartable, startServer } from './server-process.ts';
 
 const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
-const BY_MAIL = { identifier: 'admin@example.test', password: ADMIN.password };
+const SUPERUSER = { identifier: 'admin@example.test', password: ADMIN.password };
 const TOTP_SECRET = Secret.fromUTF8('holdfast-bench-totp3').base32;
 
 const nodeRed: Application = {
   name: 'Node-RED',
-  madeOf: 'jQuery UI; a dialog over the editor, the session is a token in localStorage',
+  builtWith: 'jQuery UI; a dialog over the editor, the session is a token in localStorage',
   installedAs: 'node-red',
   install: (folder) => npmPackages(folder, ['node-red@4', 'bcryptjs@2']),
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  start: async ({ folder, data, port, url }) => {
     const settings = join(data, 'settings.js');
     const modules = join(folder, 'node_modules');
     await writeFile(
@@ -23,37 +23,30 @@ const nodeRed: Application = {
 module.exports = { flowFile: 'flows.json', uiHost: '127.0.0.1', adminAuth: { type: 'credentials', users: [{ username: '${ADMIN.identifier}', password, permissions: '*' }] }, externalModules: { palette: { allowInstall: false } }, editorTheme: { tours: false }, telemetry: { enabled: false } };
 `,
     );
-    const url = `http://localhost:${port}`;
     const args = [join(modules, 'node-red', 'red.js'), '--userDir', data, '--settings', settings, '-p', String(port)];
     const serve = () => startServer('node', args, url);
-    let server = await serve();
+    const server = await startRestartable(serve, () => rm(join(data, '.sessions.json'), { force: true }));
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account: ADMIN,
-      endSessions: async () => {
-        await server.stop();
-        await rm(join(data, '.sessions.json'), { force: true });
-        server = await serve();
-      },
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('#node-dialog-login-username', ADMIN.identifier);
-        await page.fill('#node-dialog-login-password', ADMIN.password);
-        await page.click('#node-dialog-login-submit');
+        await fillLoginForm(page, url, ADMIN, [
+          '#node-dialog-login-username',
+          '#node-dialog-login-password',
+          '#node-dialog-login-submit',
+        ]);
         await page.waitForSelector('#red-ui-header-button-user');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
 const parseDashboard: Application = {
   name: 'Parse Dashboard with an authenticator',
-  madeOf: 'Express, React; the code joins the filled form after a refusal',
+  builtWith: 'Express, React; the code joins the filled form after a refusal',
   installedAs: 'parse-dashboard',
   install: (folder) => npmPackages(folder, ['parse-dashboard@6']),
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  start: async ({ folder, data, port, url }) => {
     const config = join(data, 'config.json');
     await writeFile(
       config,
@@ -64,82 +57,57 @@ const parseDashboard: Application = {
         users: [{ user: ADMIN.identifier, pass: ADMIN.password, mfa: TOTP_SECRET }],
       }),
     );
-    const url = `http://localhost:${port}`;
     const program = join(folder, 'node_modules', '.bin', 'parse-dashboard');
+    const options = { config, host: '127.0.0.1', port: String(port), allowInsecureHTTP: '1' };
     const serve = (secret: string) =>
-      startServer(
-        program,
-        [
-          '--config',
-          config,
-          '--host',
-          '127.0.0.1',
-          '--port',
-          String(port),
-          '--allowInsecureHTTP',
-          '1',
-          '--cookieSessionSecret',
-          secret,
-        ],
-        `${url}/login`,
-      );
-    let server = await serve('a'.repeat(40));
+      startServer(program, optionArguments({ ...options, cookieSessionSecret: secret }), `${url}/login`);
+    const server = await startRestartable(serve);
     return {
-      domain: `localhost:${port}`,
+      ...server,
       loginUrl: `${url}/`,
       account: { ...ADMIN, totpSecret: TOTP_SECRET },
-      endSessions: async () => {
-        await server.stop();
-        server = await serve('b'.repeat(40));
-      },
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('input[name=username]', ADMIN.identifier);
-        await page.fill('input[name=password]', ADMIN.password);
-        await page.click('input[type=submit]');
+        await fillLoginForm(page, url, ADMIN, ['input[name=username]', 'input[name=password]', 'input[type=submit]']);
         await page.waitForSelector('input[name=otpCode]');
         await page.fill('input[name=username]', ADMIN.identifier);
         await page.fill('input[name=password]', ADMIN.password);
-        await page.fill('input[name=otpCode]', new TOTP({ secret: TOTP_SECRET }).generate());
-        // The sixth digit sends it.
+        await page.fill('input[name=otpCode]', authenticatorCode(TOTP_SECRET));
+        // The sixth digit submits the form.
         await page.waitForURL(/\/apps/);
       },
-      stop: () => server.stop(),
     };
   },
 };
 
 const pocketBase: Application = {
   name: 'PocketBase',
-  madeOf: 'Go, Svelte; the session is a token in localStorage',
+  builtWith: 'Go, Svelte; the session is a token in localStorage',
   installedAs: 'pocketbase',
   install: (folder) => goProgram(folder, 'github.com/pocketbase/pocketbase/examples/base@v0.36.8'),
-  start: async ({ folder, data, port }) => {
+  start: async ({ folder, data, port, url }) => {
     const program = join(folder, 'base');
-    const setPassword = () =>
-      run(program, ['superuser', 'upsert', BY_MAIL.identifier, BY_MAIL.password, '--dir', data]);
+    const setPassword = async (): Promise<void> => {
+      await run(program, ['superuser', 'upsert', SUPERUSER.identifier, SUPERUSER.password, '--dir', data]);
+    };
     await setPassword();
-    const url = `http://localhost:${port}`;
     const server = await startServer(program, ['serve', '--http', `127.0.0.1:${port}`, '--dir', data], `${url}/_/`);
     return {
-      domain: `localhost:${port}`,
+      ...server,
       loginUrl: `${url}/_/`,
-      account: BY_MAIL,
-      // A password that is set, be it the same one, makes all tokens before it worthless.
-      endSessions: async () => {
-        await setPassword();
-      },
+      account: SUPERUSER,
+      // Setting a password, even the same one, revokes all earlier tokens.
+      endSessions: setPassword,
       byHand: async (page) => {
-        await page.goto(`${url}/_/`);
-        await page.fill('input[type=email]', BY_MAIL.identifier);
-        await page.fill('input[type=password]', BY_MAIL.password);
-        await page.click('button[type=submit]');
+        await fillLoginForm(page, `${url}/_/`, SUPERUSER, [
+          'input[type=email]',
+          'input[type=password]',
+          'button[type=submit]',
+        ]);
         await page.waitForSelector('.app-sidebar');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
-/** Consoles whose pages a client renders; what they keep of a session is in the page's own storage or in a cookie. */
+/** Consoles rendered in the browser; their sessions are in the page's storage or in a cookie. */
 export const ADMIN_CONSOLES: readonly Application[] = [nodeRed, parseDashboard, pocketBase];

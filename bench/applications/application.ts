@@ -1,31 +1,29 @@
 import type { Page } from 'playwright-core';
 
-/** What a person knows of their account at an application. */
+/** A person's account at an application. */
 export interface Account {
   identifier: string;
   password: string;
-  /** Base32; absent where the account has no second factor. */
+  /** Base32; absent if the account has no second factor. */
   totpSecret?: string;
 }
 
-/** An application that runs. */
+/** An application that is running. */
 export interface RunningApplication {
-  /** Host and port, as a connection's domain. */
-  domain: string;
-  /** Absent: Holdfast finds the login page from the home page. */
+  /** If absent, Holdfast finds the login page from the home page. */
   loginUrl?: string;
   account: Account;
-  /** Label of the choice that a person takes, where there is more than one way in. */
+  /** Label of the choice to make if the application offers several ways to log in. */
   choice?: RegExp;
-  /** The one-time code that was sent last, where the application sends any. */
+  /** The one-time code that was sent last, if the application sends any. */
   sentCode?(): Promise<string>;
-  /** It refuses no password: there is no wrong one to be given. */
+  /** It rejects no password, so a wrong one cannot be tried. */
   takesAnyPassword?: boolean;
-  /** The `can_reauth_reason` of an application that nobody can log in to again without a person. */
+  /** The `can_reauth_reason` of an application that cannot be logged in to again without a person. */
   needsPerson?: string;
-  /** Ends every session at the server, as an administrator would: the cookies in a profile are worth nothing then. */
+  /** Ends every session on the server, as an administrator would; the cookies in a profile become useless. */
   endSessions(): Promise<void>;
-  /** The same login written in Playwright by somebody who knows the page. Resolves when it shows the inside. */
+  /** The same login as a Playwright script by somebody who knows the page. Resolves once the application shows. */
   byHand(page: Page): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,19 +31,23 @@ export interface RunningApplication {
 /** An application from a public registry. */
 export interface Application {
   name: string;
-  /** Framework and component library: what its pages are made of. */
-  madeOf: string;
-  /** Name of the folder that it is installed in; applications of one name share it. */
+  /** Framework and component library of its pages. */
+  builtWith: string;
+  /** Name of the folder that it is installed in; applications with the same name share it. */
   installedAs: string;
-  /** Installs what is missing into `folder`, which stays between runs. */
+  /** Installs what is missing into `folder`, which is kept between runs. */
   install(folder: string): Promise<void>;
-  /** Starts it on `port` with a fresh state in `data`. Resolves when its first page can be had. */
+  /** Starts it with fresh state. Resolves once its first page is served. */
   start(place: Place): Promise<RunningApplication>;
 }
 
-/** Where an application is installed, where its state goes, and the first of ten free ports. */
+/** Where an application is installed, keeps its state and listens. */
 export interface Place {
   folder: string;
+  /** An empty folder. */
   data: string;
+  /** The first of six free ports. */
   port: number;
+  /** http://localhost:<port> */
+  url: string;
 }

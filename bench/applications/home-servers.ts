@@ -1,24 +1,31 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Secret, TOTP } from 'otpauth';
-import { until } from '../../test/e2e/process-tree.ts';
+import { Secret } from 'otpauth';
+import { waitFor } from '../../test/e2e/until.ts';
 import type { Application } from './application.ts';
-import { debianFiles, npmPackages, pythonPackages, run, startServer } from './server-process.ts';
+import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
+import {
+  debianFiles,
+  executeSql,
+  npmPackages,
+  pythonPackages,
+  run,
+  startRestartable,
+  startServer,
+} from './server-process.ts';
 
 const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
-/** As Uptime Kuma keeps it: raw characters, not base32. */
+const ADA = { identifier: 'ada', password: ADMIN.password };
+/** Uptime Kuma stores the raw characters, not base32. */
 const RAW_TOTP_SECRET = 'holdfast-bench-totp7';
 
 const deluge: Application = {
   name: 'Deluge',
-  madeOf: 'Twisted, Ext JS 3; password only, in a dialog over an empty application frame',
+  builtWith: 'Twisted, Ext JS 3; password only, in a dialog over an empty application frame',
   installedAs: 'deluge',
-  install: async (folder) => {
-    await pythonPackages(folder, ['deluge==2.2.*', 'setuptools<81']);
-  },
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  install: (folder) => pythonPackages(folder, ['deluge==2.2.*', 'setuptools<81']),
+  start: async ({ folder, data, port, url }) => {
     const salt = 'c26ab3bbd8b137f99cd83c2c1c0963bcc1a35cad';
     const hash = createHash('sha1')
       .update(salt + ADMIN.password)
@@ -27,41 +34,37 @@ const deluge: Application = {
     const settings = { pwd_salt: salt, pwd_sha1: hash, first_login: false, sessions: {} };
     const write = () => writeFile(config, `{"file": 2, "format": 1}${JSON.stringify(settings)}`);
     await write();
-    const url = `http://localhost:${port}`;
     const args = ['-d', '-c', data, '-i', '127.0.0.1', '-p', String(port)];
     const serve = () => startServer(join(folder, 'bin', 'deluge-web'), args, url);
-    let server = await serve();
+    const server = await startRestartable(serve, write);
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account: ADMIN,
-      endSessions: async () => {
-        await server.stop();
-        await write();
-        server = await serve();
-      },
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('input[type=password]', ADMIN.password);
-        await page.press('input[type=password]', 'Enter');
+        await fillLoginForm(page, url, ADMIN, [null, 'input[type=password]']);
         await page.waitForSelector('text=Connection Manager >> visible=true');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
+/** The administrator's password, hashed by the bcryptjs in `modules`. */
+async function bcryptHash(modules: string): Promise<string> {
+  const script = `console.log(require('${join(modules, 'bcryptjs')}').hashSync('${ADMIN.password}', 8))`;
+  return (await run('node', ['-e', script])).trim();
+}
+
 const signalK: Application = {
   name: 'Signal K',
-  madeOf: 'Express, React, CoreUI; a public home page, the form at a hash address',
+  builtWith: 'Express, React, CoreUI; a public home page, the form at a hash address',
   installedAs: 'signalk',
   install: async (folder) => {
     await npmPackages(folder, ['signalk-server@2', 'bcryptjs@2']);
-    // It looks for its own pages in its own folder, where a global installation puts them.
+    // It looks for its pages inside its own folder, where a global installation puts them.
     const link = 'mkdir -p signalk-server/node_modules && ln -sfn ../../@signalk signalk-server/node_modules/@signalk';
     await run('sh', ['-c', link], { cwd: join(folder, 'node_modules') });
   },
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  start: async ({ folder, data, port, url }) => {
     const modules = join(folder, 'node_modules');
     const settings = {
       interfaces: {},
@@ -71,8 +74,7 @@ const signalK: Application = {
       security: { strategy: './tokensecurity' },
     };
     await writeFile(join(data, 'settings.json'), JSON.stringify(settings));
-    const hash = `console.log(require('${join(modules, 'bcryptjs')}').hashSync('${ADMIN.password}', 8))`;
-    const password = (await run('node', ['-e', hash])).trim();
+    const password = await bcryptHash(modules);
     const users = [{ username: ADMIN.identifier, type: 'admin', password }];
     const secure = (key: string) =>
       writeFile(
@@ -88,7 +90,6 @@ const signalK: Application = {
         { mode: 0o600 },
       );
     await secure('a');
-    const url = `http://localhost:${port}`;
     const program = join(modules, 'signalk-server', 'bin', 'signalk-server');
     const env = {
       PORT: String(port),
@@ -97,49 +98,41 @@ const signalK: Application = {
       NMEA0183PORT: String(port + 2),
     };
     const serve = () => startServer('node', [program, '-c', data], `${url}/signalk`, { cwd: data, env });
-    let server = await serve();
+    const server = await startRestartable(serve, () => secure('b'));
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account: ADMIN,
-      endSessions: async () => {
-        await server.stop();
-        await secure('b');
-        server = await serve();
-      },
       byHand: async (page) => {
-        await page.goto(`${url}/admin/#/login`);
-        await page.fill('input[name=username]', ADMIN.identifier);
-        await page.fill('input[name=password]', ADMIN.password);
-        await page.press('input[name=password]', 'Enter');
+        await fillLoginForm(page, `${url}/admin/#/login`, ADMIN, ['input[name=username]', 'input[name=password]']);
         await page.waitForSelector('text=/log ?out/i');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
-const ADD_KUMA_USER =
-  "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('insert into user(username,password,active,twofa_secret,twofa_status) values(?,?,1,?,1)', sys.argv[2:]); c.commit()";
-const HAS_KUMA_SECRET =
-  'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); assert c.execute("select 1 from setting where key=\'jwtSecret\'").fetchone()';
-const END_KUMA_SESSIONS =
-  'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute("update setting set value=\'\\"another\\"\' where key=\'jwtSecret\'"); c.commit()';
+/** True once Uptime Kuma has stored its secret, else null. */
+async function hasKumaSecret(database: string): Promise<true | null> {
+  const script =
+    'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); assert c.execute("select 1 from setting where key=\'jwtSecret\'").fetchone()';
+  return await run('python3', ['-c', script, database]).then(
+    () => true,
+    () => null,
+  );
+}
 
 const uptimeKuma: Application = {
   name: 'Uptime Kuma with an authenticator',
-  madeOf:
+  builtWith:
     'Express, Vue, Bootstrap 5 over a websocket; the code replaces the fields, the session is a token in localStorage',
   installedAs: 'uptime-kuma',
   install: async (folder) => {
     await npmPackages(folder, ['uptime-kuma@2.0.0-dev.0']);
-    // The package keeps some of its steps beside the folder where it looks for them.
+    // The package has some of its migrations one folder above the one that it reads.
     await run('sh', ['-c', 'cp patch*.sql old_migrations/'], {
       cwd: join(folder, 'node_modules', 'uptime-kuma', 'db'),
     });
   },
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
-    const url = `http://localhost:${port}`;
+  start: async ({ folder, data, port, url }) => {
     const modules = join(folder, 'node_modules');
     const home = join(modules, 'uptime-kuma');
     const env = {
@@ -151,38 +144,29 @@ const uptimeKuma: Application = {
     };
     const serve = () => startServer('node', ['server/server.js'], `${url}/dashboard`, { cwd: home, env });
     const database = join(data, 'kuma.db');
-    let server = await serve();
-    // It answers before its tables are made; its secret comes after the last of them.
-    const isMade = () =>
-      run('python3', ['-c', HAS_KUMA_SECRET, database]).then(
-        () => true as const,
-        () => null,
-      );
-    await until(isMade, 60_000, 'the tables to be made');
-    await server.stop();
-    const hash = `console.log(require('${join(modules, 'bcryptjs')}').hashSync('${ADMIN.password}', 8))`;
-    const password = (await run('node', ['-e', hash])).trim();
-    await run('python3', ['-c', ADD_KUMA_USER, database, ADMIN.identifier, password, RAW_TOTP_SECRET]);
-    server = await serve();
+    const firstRun = await serve();
+    // It serves pages before its tables exist; its secret is stored after the last of them is created.
+    await waitFor(() => hasKumaSecret(database), 60_000, 'the tables to be created');
+    await firstRun.stop();
+    const password = await bcryptHash(modules);
+    await executeSql(
+      database,
+      'insert into user(username,password,active,twofa_secret,twofa_status) values(?,?,1,?,1)',
+      [ADMIN.identifier, password, RAW_TOTP_SECRET],
+    );
+    const server = await startRestartable(serve, () =>
+      executeSql(database, `update setting set value='"another"' where key='jwtSecret'`),
+    );
     const account = { ...ADMIN, totpSecret: Secret.fromUTF8(RAW_TOTP_SECRET).base32 };
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account,
-      endSessions: async () => {
-        await server.stop();
-        await run('python3', ['-c', END_KUMA_SESSIONS, database]);
-        server = await serve();
-      },
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('#floatingInput', account.identifier);
-        await page.fill('#floatingPassword', account.password);
-        await page.click('button[type=submit]');
-        await page.fill('#otp', new TOTP({ secret: account.totpSecret }).generate());
+        await fillLoginForm(page, url, account, ['#floatingInput', '#floatingPassword', 'button[type=submit]']);
+        await page.fill('#otp', authenticatorCode(account.totpSecret));
         await page.click('button[type=submit]');
         await page.waitForSelector('a[href="/add"]');
       },
-      stop: () => server.stop(),
     };
   },
 };
@@ -202,10 +186,10 @@ const QBITTORRENT = [
 
 const qBittorrent: Application = {
   name: 'qBittorrent',
-  madeOf: 'Qt, MooTools; form and application at one address, a refusal in a line of text',
+  builtWith: 'Qt, MooTools; form and application at one address, a refusal in a line of text',
   installedAs: 'qbittorrent',
   install: (folder) => debianFiles(folder, QBITTORRENT),
-  start: async ({ folder, data, port }) => {
+  start: async ({ folder, data, port, url }) => {
     const settings = join(data, 'qBittorrent', 'config');
     await mkdir(settings, { recursive: true });
     const lines = [
@@ -217,45 +201,31 @@ const qBittorrent: Application = {
       'WebUI\\MaxAuthenticationFailCount=100',
     ];
     await writeFile(join(settings, 'qBittorrent.conf'), lines.join('\n'));
-    const url = `http://localhost:${port}`;
     const env = { LD_LIBRARY_PATH: join(folder, 'usr', 'lib', 'x86_64-linux-gnu') };
     const args = [`--profile=${data}`, `--webui-port=${port}`];
     const serve = () => startServer(join(folder, 'usr', 'bin', 'qbittorrent-nox'), args, url, { env, cwd: data });
-    let server = await serve();
+    // Sessions are in memory.
+    const server = await startRestartable(serve);
     const account = { identifier: 'admin', password: 'adminadmin' };
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account,
-      // Its sessions are in memory.
-      endSessions: async () => {
-        await server.stop();
-        server = await serve();
-      },
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('#username', account.identifier);
-        await page.fill('#password', account.password);
-        await page.press('#password', 'Enter');
+        await fillLoginForm(page, url, account, ['#username', '#password']);
         await page.waitForSelector('#torrentsTableDiv, #desktopNavbar');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
-const END_FOSSIL_SESSIONS =
-  "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('update user set cookie=null, cexpire=0'); c.commit()";
-
 const fossil: Application = {
   name: 'Fossil',
-  madeOf: 'C only, its own pages; a public home page, a captcha next to the form for people without an account',
+  builtWith: 'C only, its own pages; a public home page, a captcha next to the form for people without an account',
   installedAs: 'fossil',
   install: (folder) => debianFiles(folder, ['fossil', 'libfuse2', 'libtcl8.6']),
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  start: async ({ folder, data, port, url }) => {
     const program = join(folder, 'usr', 'bin', 'fossil');
     const env = {
-      ...process.env,
       LD_LIBRARY_PATH: ['lib', 'usr/lib'].map((part) => join(folder, part, 'x86_64-linux-gnu')).join(':'),
       HOME: data,
       USER: 'ada',
@@ -263,26 +233,19 @@ const fossil: Application = {
     const repository = join(data, 'project.fossil');
     await run(program, ['init', repository, '--admin-user', 'ada'], { cwd: data, env });
     await run(program, ['user', 'password', 'ada', ADMIN.password, '-R', repository], { cwd: data, env });
-    const url = `http://localhost:${port}`;
     const args = ['server', repository, '--port', String(port), '--localhost', '--nojail'];
     const server = await startServer(program, args, url, { cwd: data, env });
     return {
-      domain: `localhost:${port}`,
-      account: { identifier: 'ada', password: ADMIN.password },
-      endSessions: async () => {
-        await run('python3', ['-c', END_FOSSIL_SESSIONS, repository]);
-      },
+      ...server,
+      account: ADA,
+      endSessions: () => executeSql(repository, 'update user set cookie=null, cexpire=0'),
       byHand: async (page) => {
-        await page.goto(`${url}/login`);
-        await page.fill('[name=u]', 'ada');
-        await page.fill('[name=p]', ADMIN.password);
-        await page.click('[name=in]');
+        await fillLoginForm(page, `${url}/login`, ADA, ['[name=u]', '[name=p]', '[name=in]']);
         await page.waitForSelector('a[href*="/logout"], a[href*="/setup"]');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
-/** What people run at home or for a small project. */
+/** Servers that people run at home or for a small project. */
 export const HOME_SERVERS: readonly Application[] = [deluge, signalK, uptimeKuma, qBittorrent, fossil];

@@ -1,19 +1,28 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { Secret, TOTP } from 'otpauth';
+import { Secret } from 'otpauth';
 import type { Account, Application } from './application.ts';
-import { mavenArchive, npmPackages, startServer, type ServerProcess } from './server-process.ts';
+import { authenticatorCode, fillLoginForm } from './login-by-hand.ts';
+import {
+  mavenArchive,
+  npmPackages,
+  optionArguments,
+  startRestartable,
+  startServer,
+  type ServerProcess,
+} from './server-process.ts';
 
 const VERSION = '26.0.8';
 const ARCHIVE = `org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
 const PASSWORD = 'Correct-horse-battery-9';
-/** As Keycloak keeps it: raw characters, not base32. */
+const ADA = { identifier: 'ada', password: PASSWORD };
+/** Keycloak stores the raw characters, not base32. */
 const RAW_TOTP_SECRET = 'holdfast-bench-totp1';
 const TOTP_SECRET = Secret.fromUTF8(RAW_TOTP_SECRET).base32;
 
-/** A realm with two people, one of them with an authenticator, and a client for the application beside it. */
-function realm(clientUrl: string, asksConsent: boolean): string {
+/** A realm with two users, one of them with an authenticator, and a client for the portal. */
+function realm(clientUrl: string, requiresConsent: boolean): string {
   const password = { type: 'password', value: PASSWORD, temporary: false };
   const otp = {
     type: 'otp',
@@ -41,26 +50,24 @@ function realm(clientUrl: string, asksConsent: boolean): string {
         clientId: 'portal',
         secret: 'portal-secret',
         redirectUris: [`${clientUrl}/*`],
-        consentRequired: asksConsent,
+        consentRequired: requiresConsent,
         attributes: { 'post.logout.redirect.uris': `${clientUrl}/*` },
       },
     ],
   });
 }
 
-/** Starts Keycloak; every session is in memory, so that a restart ends them all. */
+/** Starts Keycloak with an empty database. */
 async function startKeycloak(
   folder: string,
-  data: string,
   port: number,
   clientUrl: string,
-  asksConsent = false,
+  requiresConsent = false,
 ): Promise<ServerProcess> {
   const home = join(folder, `keycloak-${VERSION}`);
   await rm(join(home, 'data', 'h2'), { recursive: true, force: true });
   await mkdir(join(home, 'data', 'import'), { recursive: true });
-  await writeFile(join(home, 'data', 'import', 'demo-realm.json'), realm(clientUrl, asksConsent));
-  await mkdir(data, { recursive: true });
+  await writeFile(join(home, 'data', 'import', 'demo-realm.json'), realm(clientUrl, requiresConsent));
   return startServer(
     join(home, 'bin', 'kc.sh'),
     ['start-dev', '--import-realm', '--http-host', '127.0.0.1', '--http-port', String(port)],
@@ -75,8 +82,8 @@ async function startKeycloak(
   );
 }
 
-/** What an administrator does in the console: everybody out. */
-async function logOutEverybody(url: string): Promise<void> {
+/** Logs out every user of the realm, as an administrator does in the console. */
+async function logOutEveryone(url: string): Promise<void> {
   const form = new URLSearchParams({
     grant_type: 'password',
     client_id: 'admin-cli',
@@ -97,27 +104,25 @@ async function signIn(page: Page, account: Account): Promise<void> {
 function keycloak(name: string, account: Account): Application {
   return {
     name,
-    madeOf: 'Quarkus, PatternFly, React; OpenID Connect with PKCE',
+    builtWith: 'Quarkus, PatternFly, React; OpenID Connect with PKCE',
     installedAs: 'keycloak',
     install: (folder) => mavenArchive(folder, ARCHIVE),
-    start: async ({ folder, data, port }) => {
-      const url = `http://localhost:${port}`;
-      const server = await startKeycloak(folder, data, port, url);
+    start: async ({ folder, port, url }) => {
+      const server = await startKeycloak(folder, port, url);
       return {
-        domain: `localhost:${port}`,
+        ...server,
         loginUrl: `${url}/realms/demo/account`,
         account,
-        endSessions: () => logOutEverybody(url),
+        endSessions: () => logOutEveryone(url),
         byHand: async (page) => {
           await page.goto(`${url}/realms/demo/account`);
           await signIn(page, account);
           if (account.totpSecret !== undefined) {
-            await page.fill('#otp', new TOTP({ secret: account.totpSecret }).generate());
+            await page.fill('#otp', authenticatorCode(account.totpSecret));
             await page.click('#kc-login');
           }
           await page.waitForSelector('[data-testid="account-console-page"], .pf-v5-c-page__main, #email');
         },
-        stop: () => server.stop(),
       };
     },
   };
@@ -127,12 +132,10 @@ const CAS_ARCHIVE = 'org.apereo.cas:cas-server-webapp-tomcat:6.6.12:war';
 
 const cas: Application = {
   name: 'Apereo CAS',
-  madeOf: 'Spring, Thymeleaf, Material Components; an identity server with its own protocol',
+  builtWith: 'Spring, Thymeleaf, Material Components; an identity server with its own protocol',
   installedAs: 'cas',
   install: (folder) => mavenArchive(folder, CAS_ARCHIVE),
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
-    const url = `http://localhost:${port}`;
+  start: async ({ folder, data, port, url }) => {
     const settings = {
       'server.port': String(port),
       'server.ssl.enabled': 'false',
@@ -144,44 +147,35 @@ const cas: Application = {
     };
     const parts = ['classes', join('lib', '*')].map((part) => join(folder, 'WEB-INF', part)).join(':');
     const program = ['-Xmx600m', '-cp', parts, 'org.apereo.cas.web.CasWebApplication'];
-    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
-    const serve = () => startServer('java', [...program, ...args], `${url}/cas/login`, { cwd: data });
-    let server = await serve();
+    const serve = () =>
+      startServer('java', [...program, ...optionArguments(settings)], `${url}/cas/login`, { cwd: data });
+    // Tickets are in memory.
+    const server = await startRestartable(serve);
     return {
-      domain: `localhost:${port}`,
+      ...server,
       loginUrl: `${url}/cas/login`,
-      account: { identifier: 'ada', password: PASSWORD },
-      // Its tickets are in memory.
-      endSessions: async () => {
-        await server.stop();
-        server = await serve();
-      },
+      account: ADA,
       byHand: async (page) => {
-        await page.goto(`${url}/cas/login`);
-        await page.fill('#username', 'ada');
-        await page.fill('#password', PASSWORD);
-        await page.click('[name=submitBtn]');
+        await fillLoginForm(page, `${url}/cas/login`, ADA, ['#username', '#password', '[name=submitBtn]']);
         await page.waitForSelector('a[href*="logout"]');
       },
-      stop: () => server.stop(),
     };
   },
 };
 
-/** A site without accounts of its own: one button, and Keycloak at another address. */
-function portal(asksConsent: boolean): Application {
+/** A site without accounts: one button, which leads to Keycloak on another host. */
+function portal(requiresConsent: boolean): Application {
   return {
-    name: asksConsent ? 'A portal that Keycloak asks consent for' : 'A portal behind Keycloak',
-    madeOf: `Express, express-openid-connect, one provider button${asksConsent ? ', a consent page' : ''}`,
+    name: requiresConsent ? 'A portal that Keycloak asks consent for' : 'A portal behind Keycloak',
+    builtWith: `Express, express-openid-connect, one provider button${requiresConsent ? ', a consent page' : ''}`,
     installedAs: 'keycloak',
     install: async (folder) => {
       await mavenArchive(folder, ARCHIVE);
       await npmPackages(join(folder, 'portal'), ['express@4', 'express-openid-connect@2']);
     },
-    start: async ({ folder, data, port }) => {
+    start: async ({ folder, port, url }) => {
       const provider = `http://127.0.0.1:${port + 1}`;
-      const url = `http://localhost:${port}`;
-      const keycloakServer = await startKeycloak(folder, data, port + 1, url, asksConsent);
+      const keycloakServer = await startKeycloak(folder, port + 1, url, requiresConsent);
       const script = join(folder, 'portal', 'server.mjs');
       await writeFile(
         script,
@@ -197,23 +191,20 @@ app.listen(${port}, '127.0.0.1');
 `,
       );
       const serve = (secret: string) => startServer('node', [script, secret], url);
-      let server = await serve('a'.repeat(40));
-      const account = { identifier: 'ada', password: PASSWORD };
+      const server = await startRestartable(serve);
       return {
-        domain: `localhost:${port}`,
         loginUrl: `${url}/`,
-        account,
+        account: ADA,
         choice: /keycloak|^yes$/i,
         endSessions: async () => {
-          await server.stop();
-          server = await serve('b'.repeat(40));
-          await logOutEverybody(provider);
+          await server.endSessions();
+          await logOutEveryone(provider);
         },
         byHand: async (page) => {
           await page.goto(url);
           await page.click('a.button');
-          await signIn(page, account);
-          if (asksConsent) await page.click('#kc-login');
+          await signIn(page, ADA);
+          if (requiresConsent) await page.click('#kc-login');
           await page.waitForSelector('a[href="/logout"]');
         },
         stop: async () => {
@@ -228,7 +219,7 @@ app.listen(${port}, '127.0.0.1');
 /** Applications from Maven Central. */
 export const JAVA: readonly Application[] = [
   cas,
-  keycloak('Keycloak account console', { identifier: 'ada', password: PASSWORD }),
+  keycloak('Keycloak account console', ADA),
   keycloak('Keycloak with an authenticator', { identifier: 'grace', password: PASSWORD, totpSecret: TOTP_SECRET }),
   portal(false),
   portal(true),

@@ -9,10 +9,7 @@ import { freePortBlock } from '../../test/setup/free-port-block.ts';
 import { clientOf } from '../logins.ts';
 import type { Application, RunningApplication } from './application.ts';
 import { ADMIN_CONSOLES } from './admin-consoles.ts';
-import { CHERRYPY } from './cherrypy.ts';
-import { CONTENT } from './content.ts';
 import { DASHBOARDS } from './dashboards.ts';
-import { DATA_TOOLS } from './data-tools.ts';
 import { FLASK } from './flask.ts';
 import { FRAMEWORKS } from './frameworks.ts';
 import { HOME_SERVERS } from './home-servers.ts';
@@ -20,12 +17,11 @@ import { IDENTITY } from './identity.ts';
 import { JAVA } from './java.ts';
 import { JAVA_CONSOLES } from './java-consoles.ts';
 import { NODE } from './node.ts';
-import { NODE_TOOLS } from './node-tools.ts';
 import { PHP } from './php.ts';
 import { PYTHON_INTERFACES } from './python-interfaces.ts';
 import { PYTHON } from './python.ts';
 import { PYTHON_TOOLS } from './python-tools.ts';
-import { spendCode, untilFreshCode, Walk } from './walk.ts';
+import { ConnectionDriver, useCode, waitForFreshCode } from './connection-driver.ts';
 
 const APPLICATIONS: readonly Application[] = [
   ...PYTHON,
@@ -38,16 +34,12 @@ const APPLICATIONS: readonly Application[] = [
   ...DASHBOARDS,
   ...PYTHON_INTERFACES,
   ...HOME_SERVERS,
-  ...CONTENT,
   ...JAVA_CONSOLES,
-  ...DATA_TOOLS,
   ...FRAMEWORKS,
-  ...NODE_TOOLS,
   ...PYTHON_TOOLS,
-  ...CHERRYPY,
 ];
 
-/** What one application showed: `yes`, or why not. */
+/** The results for one application: `yes`, or the failure. */
 interface Row {
   application: Application;
   first: string;
@@ -58,19 +50,19 @@ interface Row {
 }
 
 /**
- * Walks real applications from public registries through a whole Holdfast: the first login, a wrong password before the
- * right one, and a session that was ended at the server. Answers a Markdown table. `wanted`: parts of their names;
- * empty for all. What is installed stays in the user's cache folder.
+ * Runs Holdfast against real applications from public registries: a first login, a wrong password before the right one,
+ * and a session that was ended on the server. Returns a Markdown table. `wanted`: parts of their names, empty for all.
+ * Installed applications stay in the user's cache folder.
  */
-export async function walkApplications(chromiumPath: string, wanted: readonly string[]): Promise<string> {
-  const named = APPLICATIONS.filter(
+export async function measureApplications(chromiumPath: string, wanted: readonly string[]): Promise<string> {
+  const selected = APPLICATIONS.filter(
     ({ name }) => wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part.toLowerCase())),
   );
   const tree = await startProcessTree({ HOLDFAST_ALLOW_PRIVATE_HOSTS: 'localhost,127.0.0.1' });
   const rows: Row[] = [];
   try {
-    for (const application of named) {
-      const row = await walk(application, tree, chromiumPath);
+    for (const application of selected) {
+      const row = await measure(application, tree, chromiumPath);
       say(rowOf(row));
       rows.push(row);
     }
@@ -84,7 +76,7 @@ export async function walkApplications(chromiumPath: string, wanted: readonly st
   ].join('\n');
 }
 
-async function walk(application: Application, tree: ProcessTree, chromiumPath: string): Promise<Row> {
+async function measure(application: Application, tree: ProcessTree, chromiumPath: string): Promise<Row> {
   const root = process.env['HOLDFAST_APPLICATIONS_DIR'] ?? join(homedir(), '.cache', 'holdfast', 'applications');
   const folder = join(root, application.installedAs);
   const data = await mkdtemp(join(tmpdir(), 'holdfast-application-'));
@@ -93,23 +85,25 @@ async function walk(application: Application, tree: ProcessTree, chromiumPath: s
   try {
     await mkdir(root, { recursive: true });
     await application.install(folder);
-    const started = await application.start({ folder, data, port: await freePortBlock(6) });
+    const port = await freePortBlock(6);
+    const domain = `localhost:${port}`;
+    const started = await application.start({ folder, data, port, url: `http://${domain}` });
     running = started;
     const kernel = clientOf(tree);
-    row.byHandSeconds = await byHand(started, chromiumPath).catch(failsByHand);
+    row.byHandSeconds = await byHand(started, chromiumPath).catch(reportFailureByHand);
     const { account } = started;
-    // What the script by hand has given is not taken a second time, and nobody's seconds are those of a clock.
-    if (account.totpSecret !== undefined) spendCode(account);
-    await untilFreshCode(account);
+    // The script has used this code, and waiting for the next one must not count as login time.
+    if (account.totpSecret !== undefined) useCode(account);
+    await waitForFreshCode(account);
     const profile = application.name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-    const connection = await Walk.begin(kernel, started, profile);
+    const connection = await ConnectionDriver.create(kernel, started, { domain, profile });
     row.first = await attempt(connection, async () => {
       row.seconds = await timed(() => connection.logIn());
     });
-    await untilFreshCode(account);
+    await waitForFreshCode(account);
     if (started.takesAnyPassword === true) row.wrongThenRight = 'takes any';
     else {
-      const other = await Walk.begin(kernel, started, `${profile}-2`);
+      const other = await ConnectionDriver.create(kernel, started, { domain, profile: `${profile}-2` });
       row.wrongThenRight = await attempt(other, () => other.logIn(true));
     }
     if (row.first !== 'yes') return row;
@@ -117,33 +111,33 @@ async function walk(application: Application, tree: ProcessTree, chromiumPath: s
       await connection.saveTotpSecret();
       const before = await connection.check();
       if (before.status !== 'AUTHENTICATED')
-        throw new Error(`a good session is not taken for one: ${await connection.lastCheck()}, ${told(before)}`);
+        throw new Error(`a valid session was not recognized: ${await connection.lastCheck()}, ${errorOf(before)}`);
       await started.endSessions();
-      await untilFreshCode(account);
+      await waitForFreshCode(account);
       const after = await connection.check();
       if (after.status === 'AUTHENTICATED' && after.flow_type !== 'REAUTH')
-        throw new Error(`the loss was not noticed: ${await connection.lastCheck()}`);
+        throw new Error(`the lost session was not detected: ${await connection.lastCheck()}`);
       const reason = String(after.can_reauth_reason);
       if (started.needsPerson === reason && after.status === 'NEEDS_AUTH') return;
-      if (after.flow_type !== 'REAUTH') throw new Error(`nobody may log in again: ${reason}`);
-      if (after.status !== 'AUTHENTICATED') throw new Error(told(after));
+      if (after.flow_type !== 'REAUTH') throw new Error(`no automatic login: ${reason}`);
+      if (after.status !== 'AUTHENTICATED') throw new Error(errorOf(after));
     });
     return row;
   } catch (error) {
-    return { ...row, first: wordsOf(error) };
+    return { ...row, first: messageOf(error) };
   } finally {
     await running?.stop();
     await rm(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
 
-async function attempt(walked: Walk, work: () => Promise<void>): Promise<string> {
+async function attempt(driver: ConnectionDriver, work: () => Promise<void>): Promise<string> {
   try {
     await work();
     return 'yes';
   } catch (error) {
-    process.stderr.write(`${await walked.story().catch(String)}\n`);
-    return `${wordsOf(error)} [asked: ${walked.asked.join('; ')}]`;
+    process.stderr.write(`${await driver.dump().catch(String)}\n`);
+    return `${messageOf(error)} [asked: ${driver.prompts.join('; ')}]`;
   }
 }
 
@@ -161,7 +155,7 @@ async function byHand(running: RunningApplication, executablePath: string): Prom
   });
 }
 
-function failsByHand(error: unknown): number {
+function reportFailureByHand(error: unknown): number {
   process.stderr.write(`By hand: ${String(error)}\n`);
   return NaN;
 }
@@ -172,15 +166,15 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - began) / 1000;
 }
 
-function told({ error_code: code, error_message: message }: ManagedAuth): string {
+function errorOf({ error_code: code, error_message: message }: ManagedAuth): string {
   return `${String(code)}: ${String(message)}`;
 }
 
 function rowOf({ application, first, wrongThenRight, lostSession, seconds, byHandSeconds }: Row): string {
-  const cells = [application.name, application.madeOf, first, wrongThenRight, lostSession];
+  const cells = [application.name, application.builtWith, first, wrongThenRight, lostSession];
   return `| ${[...cells, seconds.toFixed(1), byHandSeconds.toFixed(1)].join(' | ')} |`;
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 300).replaceAll(/\s+/g, ' ');
 }

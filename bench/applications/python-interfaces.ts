@@ -1,7 +1,8 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Application } from './application.ts';
-import { pythonPackages, startServer } from './server-process.ts';
+import { fillLoginForm } from './login-by-hand.ts';
+import { optionArguments, pythonPackages, startRestartable, startServer } from './server-process.ts';
 
 const ADA = { identifier: 'ada', password: 'Correct-horse-battery-9' };
 
@@ -46,27 +47,18 @@ ui.run(host='127.0.0.1', port=int(sys.argv[1]), reload=False, show=False, storag
 
 const niceGui: Application = {
   name: 'NiceGUI',
-  madeOf: 'FastAPI, Vue, Quasar, rendered over a websocket; a refusal is a toast, the logout link an image',
+  builtWith: 'FastAPI, Vue, Quasar, rendered over a websocket; a refusal is a toast, the logout link an image',
   installedAs: 'nicegui',
-  install: async (folder) => {
-    await pythonPackages(folder, ['nicegui==3.*']);
-  },
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  install: (folder) => pythonPackages(folder, ['nicegui==3.*']),
+  start: async ({ folder, data, port, url }) => {
     const script = join(data, 'program.py');
     await writeFile(script, NICEGUI_PROGRAM);
-    const url = `http://localhost:${port}`;
     const serve = (secret: string) =>
       startServer(join(folder, 'bin', 'python'), [script, String(port), secret], `${url}/login`, { cwd: data });
-    let server = await serve('a');
+    const server = await startRestartable(serve, () => rm(join(data, '.nicegui'), { recursive: true, force: true }));
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account: ADA,
-      endSessions: async () => {
-        await server.stop();
-        await rm(join(data, '.nicegui'), { recursive: true, force: true });
-        server = await serve('b');
-      },
       byHand: async (page) => {
         await page.goto(url);
         await page.getByLabel('Username').fill(ADA.identifier);
@@ -74,7 +66,6 @@ const niceGui: Application = {
         await page.getByRole('button', { name: 'Log in' }).click();
         await page.getByText('Hello ada!').waitFor();
       },
-      stop: () => server.stop(),
     };
   },
 };
@@ -90,37 +81,25 @@ async def answer(message: cl.Message):
 
 const chainlit: Application = {
   name: 'Chainlit',
-  madeOf: 'FastAPI, React, Radix; a chat inside',
+  builtWith: 'FastAPI, React, Radix; a chat inside',
   installedAs: 'chainlit',
-  install: async (folder) => {
-    await pythonPackages(folder, ['chainlit==2.*']);
-  },
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  install: (folder) => pythonPackages(folder, ['chainlit==2.*']),
+  start: async ({ folder, data, port, url }) => {
     await writeFile(join(data, 'program.py'), CHAINLIT_PROGRAM);
-    const url = `http://localhost:${port}`;
     const args = ['run', 'program.py', '--headless', '--host', '127.0.0.1', '--port', String(port)];
     const serve = (secret: string) =>
       startServer(join(folder, 'bin', 'chainlit'), args, url, {
         cwd: data,
-        env: { CHAINLIT_AUTH_SECRET: secret.repeat(40), CHAINLIT_APP_ROOT: data },
+        env: { CHAINLIT_AUTH_SECRET: secret, CHAINLIT_APP_ROOT: data },
       });
-    let server = await serve('a');
+    const server = await startRestartable(serve);
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account: ADA,
-      endSessions: async () => {
-        await server.stop();
-        server = await serve('b');
-      },
       byHand: async (page) => {
-        await page.goto(url);
-        await page.fill('#email', ADA.identifier);
-        await page.fill('#password', ADA.password);
-        await page.click('button[type=submit]');
+        await fillLoginForm(page, url, ADA, ['#email', '#password', 'button[type=submit]']);
         await page.waitForSelector('#chat-input');
       },
-      stop: () => server.stop(),
     };
   },
 };
@@ -143,36 +122,28 @@ else:
 
 const streamlit: Application = {
   name: 'Streamlit',
-  madeOf:
+  builtWith:
     'Tornado, React, Base Web, streamlit-authenticator; rendered over a websocket, the cookie set by a script in a frame',
   installedAs: 'streamlit',
-  install: async (folder) => {
-    await pythonPackages(folder, ['streamlit==1.*', 'streamlit-authenticator==0.4.*']);
-  },
-  start: async ({ folder, data, port }) => {
-    await mkdir(data, { recursive: true });
+  install: (folder) => pythonPackages(folder, ['streamlit==1.*', 'streamlit-authenticator==0.4.*']),
+  start: async ({ folder, data, port, url }) => {
     await writeFile(join(data, 'program.py'), STREAMLIT_PROGRAM);
-    const url = `http://localhost:${port}`;
     const settings = {
       'server.port': String(port),
       'server.address': '127.0.0.1',
       'server.headless': 'true',
       'browser.gatherUsageStats': 'false',
     };
-    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const args = optionArguments(settings);
     const serve = (key: string) =>
       startServer(join(folder, 'bin', 'streamlit'), ['run', 'program.py', ...args], url, {
         cwd: data,
-        env: { COOKIE_KEY: key.repeat(40) },
+        env: { COOKIE_KEY: key },
       });
-    let server = await serve('a');
+    const server = await startRestartable(serve);
     return {
-      domain: `localhost:${port}`,
+      ...server,
       account: ADA,
-      endSessions: async () => {
-        await server.stop();
-        server = await serve('b');
-      },
       byHand: async (page) => {
         await page.goto(url);
         await page.getByLabel('Username').fill(ADA.identifier);
@@ -180,7 +151,6 @@ const streamlit: Application = {
         await page.getByRole('button', { name: 'Login' }).click();
         await page.getByText('Some content').waitFor();
       },
-      stop: () => server.stop(),
     };
   },
 };

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -8,22 +8,23 @@ const START_WITHIN_MS = 300_000;
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack';
 const execute = promisify(execFile);
 
-/** Runs a command to its end; answers what it printed. Rejects when it fails. */
+/** Runs a command and returns its stdout. `env` extends this process's. Rejects if the command fails. */
 export async function run(
   command: string,
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<string> {
-  const { stdout } = await execute(command, args, { ...options, maxBuffer: 64 * 2 ** 20 });
+  const env = { ...process.env, ...options.env };
+  const { stdout } = await execute(command, args, { cwd: options.cwd, env, maxBuffer: 64 * 2 ** 20 });
   return stdout;
 }
 
-/** A server of an application in a process group of its own. */
+/** An application's server, in its own process group. */
 export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a server and waits until `url` answers, with a status below 500 that is not 404. */
+/** Starts a server and waits until `url` returns a status below 500 other than 404. `env` extends this process's. */
 export async function startServer(
   command: string,
   args: readonly string[],
@@ -36,15 +37,15 @@ export async function startServer(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // However the bench ends: a server in a group of its own would outlive it.
+  // A server in its own process group would outlive the bench.
   const kill = (): void => {
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
       process.kill(-child.pid, 'SIGKILL');
   };
   process.once('exit', kill);
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => (said = (said + data.toString()).slice(-4000)));
+    stream.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-4000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const stop = async (): Promise<void> => {
     kill();
@@ -52,89 +53,96 @@ export async function startServer(
     process.off('exit', kill);
   };
   const end = Date.now() + START_WITHIN_MS;
-  while (!(await answers(url))) {
+  while (!(await isReady(url))) {
     if (child.exitCode !== null || Date.now() > end) {
       await stop();
-      throw new Error(`${command} did not start: ${said}`);
+      throw new Error(`${command} did not start: ${output}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   return { stop };
 }
 
-async function answers(url: string): Promise<boolean> {
+/** A server, and a way to end every session it has. */
+export interface RestartableServer extends ServerProcess {
+  endSessions(): Promise<void>;
+}
+
+/**
+ * Starts a server whose sessions do not survive a restart. `start` receives a secret for signing cookies, another one on
+ * each start; `clear` deletes what the stopped server stored of its sessions, if it stores any.
+ */
+export async function startRestartable(
+  start: (secret: string) => Promise<ServerProcess>,
+  clear?: () => Promise<unknown>,
+): Promise<RestartableServer> {
+  let server = await start('a'.repeat(64));
+  return {
+    endSessions: async () => {
+      await server.stop();
+      await clear?.();
+      server = await start('b'.repeat(64));
+    },
+    stop: () => server.stop(),
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
   try {
     const { status } = await fetch(url, { signal: AbortSignal.timeout(5000), redirect: 'manual' });
-    // A proxy before the application answers earlier than it does: with 404, for it knows no way yet.
+    // A proxy in front of the application is up first and has no routes yet: 404.
     return status < 500 && status !== 404;
   } catch {
     return false;
   }
 }
 
-/** A Python environment with these packages from PyPI; answers its folder of programs. */
-export async function pythonPackages(folder: string, packages: readonly string[]): Promise<string> {
-  const bin = join(folder, 'bin');
-  if (!existsSync(join(folder, 'installed'))) {
+/** Runs `install` in `folder` unless it has completed there before. */
+async function installOnce(folder: string, install: () => Promise<unknown>): Promise<void> {
+  if (existsSync(join(folder, 'installed'))) return;
+  await mkdir(folder, { recursive: true });
+  await install();
+  await mkdir(join(folder, 'installed'));
+}
+
+/** Creates a Python environment with packages from PyPI; its programs are in `bin`. */
+export function pythonPackages(folder: string, packages: readonly string[]): Promise<void> {
+  return installOnce(folder, async () => {
     await run('python3', ['-m', 'venv', folder]);
-    await run(join(bin, 'pip'), ['install', '--quiet', ...packages]);
-    await mkdir(join(folder, 'installed'));
-  }
-  return bin;
-}
-
-/** A folder with these packages from npm. */
-export async function npmPackages(folder: string, packages: readonly string[]): Promise<void> {
-  if (existsSync(join(folder, 'installed'))) return;
-  await mkdir(folder, { recursive: true });
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...packages]);
-  await mkdir(join(folder, 'installed'));
-}
-
-/** A ZIP or WAR archive from Maven Central, unpacked into `folder`. `artifact`: group, name, version, type and perhaps classifier, by colons. */
-export async function mavenArchive(folder: string, artifact: string): Promise<void> {
-  if (existsSync(join(folder, 'installed'))) return;
-  await mkdir(folder, { recursive: true });
-  await run('mvn', ['--quiet', '--batch-mode', UNPACK, `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`], {
-    cwd: folder,
+    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', ...packages]);
   });
-  await mkdir(join(folder, 'installed'));
 }
 
-/** Builds `target/<jar>` of a Spring application that is one class, unless it is there already. Rejects when it cannot be built. */
-export async function springJar(
-  folder: string,
-  jar: string,
-  pom: string,
-  [file, program]: readonly [file: string, program: string],
-): Promise<void> {
-  if (existsSync(join(folder, 'target', jar))) return;
-  const sources = join(folder, 'src', 'main', 'java', 'demo');
-  await mkdir(sources, { recursive: true });
-  await writeFile(join(folder, 'pom.xml'), pom);
-  await writeFile(join(sources, file), program);
-  await run('mvn', ['--quiet', '--batch-mode', 'package'], { cwd: folder });
+/** Installs packages from npm into `folder/node_modules`. */
+export function npmPackages(folder: string, packages: readonly string[]): Promise<void> {
+  return installOnce(folder, () => run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...packages]));
 }
 
-/** Settings of a Spring application, as its command line takes them. */
-export function springArguments(settings: Readonly<Record<string, string>>): string[] {
-  return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+/** Unpacks a ZIP or WAR archive from Maven Central. `artifact`: group:name:version:type[:classifier]. */
+export function mavenArchive(folder: string, artifact: string): Promise<void> {
+  const args = ['--quiet', '--batch-mode', UNPACK, `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`];
+  return installOnce(folder, () => run('mvn', args, { cwd: folder }));
 }
 
-/** The files of Debian packages, unpacked into `folder` without being installed. */
-export async function debianFiles(folder: string, packages: readonly string[]): Promise<void> {
-  if (existsSync(join(folder, 'installed'))) return;
-  await mkdir(folder, { recursive: true });
-  await run('sh', ['-c', `apt-get download ${packages.join(' ')} && for each in *.deb; do dpkg -x "$each" .; done`], {
-    cwd: folder,
-  });
-  await mkdir(join(folder, 'installed'));
+/** Unpacks Debian packages without installing them. */
+export function debianFiles(folder: string, packages: readonly string[]): Promise<void> {
+  const script = `apt-get download ${packages.join(' ')} && for each in *.deb; do dpkg -x "$each" .; done`;
+  return installOnce(folder, () => run('sh', ['-c', script], { cwd: folder }));
 }
 
-/** A program of a Go module, built into `folder`. */
-export async function goProgram(folder: string, pack: string): Promise<void> {
-  if (existsSync(join(folder, 'installed'))) return;
-  await mkdir(folder, { recursive: true });
-  await run('go', ['install', pack], { env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' } });
-  await mkdir(join(folder, 'installed'));
+/** Builds a Go program. */
+export function goProgram(folder: string, pack: string): Promise<void> {
+  const env = { GOBIN: folder, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
+  return installOnce(folder, () => run('go', ['install', pack], { env }));
+}
+
+/** Executes one statement on an SQLite database, with Python's driver. */
+export async function executeSql(database: string, statement: string, values: readonly string[] = []): Promise<void> {
+  const script = 'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2], sys.argv[3:]); c.commit()';
+  await run('python3', ['-c', script, database, statement, ...values]);
+}
+
+/** Command line options of the form `--name=value`. */
+export function optionArguments(options: Readonly<Record<string, string>>): string[] {
+  return Object.entries(options).map(([name, value]) => `--${name}=${value}`);
 }

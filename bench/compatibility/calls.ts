@@ -4,29 +4,29 @@ import { ZipFile } from 'yazl';
 import { TOKEN } from '../../test/credential-providers/stand-ins.ts';
 import { programArchive } from '../../test/e2e/program-archive.ts';
 
-/** What the calls work with, and leave to those after them. */
-export interface Visit {
+/** What calls use, and pass to later calls. */
+export interface CallContext {
   kernel: Kernel;
   sandboxUrl: string;
   sandboxDomain: string;
-  /** Address of a server that speaks as 1Password Connect does. */
+  /** URL of a stand-in for 1Password Connect. */
   secretStoreUrl: string;
-  /** Ids that calls have made, by what they are of. */
+  /** Ids of created resources, by kind. */
   ids: Record<string, string>;
 }
 
-type Call = (visit: Visit) => Promise<unknown>;
+type Call = (context: CallContext) => Promise<unknown>;
 
-/** An id that a call before has made. */
-function idOf({ ids }: Visit, of: string): string {
-  const id = ids[of];
-  if (id === undefined) throw new Error(`there is no ${of}: its operation failed`);
+/** The id of a resource that an earlier call created. */
+function idOf({ ids }: CallContext, kind: string): string {
+  const id = ids[kind];
+  if (id === undefined) throw new Error(`no ${kind}, because its operation failed`);
   return id;
 }
-const keep = ({ ids }: Visit, of: string, id: string): void => void (ids[of] = id);
-const session = (visit: Visit): string => idOf(visit, 'session');
+const keep = ({ ids }: CallContext, kind: string, id: string): void => void (ids[kind] = id);
+const session = (context: CallContext): string => idOf(context, 'session');
 
-/** The first of a stream's events, or null when its server ends it. */
+/** The first event of a stream, or null if the stream ends without one. */
 async function first<Event>(stream: AsyncIterable<Event>): Promise<Event | null> {
   for await (const event of stream) return event;
   return null;
@@ -57,7 +57,7 @@ const range = () => ({
   end: new Date(Date.now() + 3_600_000).toISOString(),
 });
 
-/** A real call of each operation of the SDK, in an order in which each finds what it needs. */
+/** One call of each SDK operation, ordered so that each finds the resources it needs. */
 export const CALLS: Record<string, Call> = {
   'profiles.create': async (v) => keep(v, 'profile', (await v.kernel.profiles.create({ name: 'compatibility' })).id),
   'profiles.retrieve': (v) => v.kernel.profiles.retrieve(idOf(v, 'profile')),
@@ -216,7 +216,7 @@ export const CALLS: Record<string, Call> = {
       if (event.event === 'managed_auth_state' && event.flow_step === 'AWAITING_INPUT') return;
       if (event.event === 'error') throw new Error(event.error.message);
     }
-    throw new Error('the login asked for nothing');
+    throw new Error('the login did not ask for input');
   },
   'auth.connections.submit': async (v) => {
     const { discovered_fields: fields } = await v.kernel.auth.connections.retrieve(idOf(v, 'connection'));
@@ -289,7 +289,7 @@ export const CALLS: Record<string, Call> = {
     for await (const event of await v.kernel.invocations.follow(idOf(v, 'invocation'))) {
       if (event.event === 'log' && event.message === 'has a browser') return;
     }
-    throw new Error('it ended');
+    throw new Error('the invocation ended');
   },
   'invocations.retrieve': (v) => v.kernel.invocations.retrieve(idOf(v, 'invocation')),
   'invocations.list': (v) => v.kernel.invocations.list({ app_name: 'compatibility' }),

@@ -4,15 +4,14 @@ import { z } from 'zod';
 import { onePasswordAnswers } from '../../test/credential-providers/connect-stand-in.ts';
 import { startStandIn } from '../../test/credential-providers/stand-ins.ts';
 import { startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
-import { CALLS, type Visit } from './calls.ts';
-import { operationsOf } from './operations.ts';
+import { CALLS, type CallContext } from './calls.ts';
 
-/** How long one call may take, in milliseconds: a login that asks, and a pool that starts a browser, among them. */
+/** Timeout of one call in milliseconds; some wait for a login or a browser start. */
 const CALL_WITHIN_MS = 120_000;
 
 const Version = z.object({ VERSION: z.string() });
 
-/** What was tried beside the SDK, on 2026-11-23; this bench runs none of it. */
+/** Clients tested by hand on 2026-11-23; this bench does not run them. */
 const OTHER_CLIENTS = [
   '**Python client**: the same operations. 0.96.0 and 0.131.0 run unchanged (a whole login in two steps, a browser on its profile, lists).',
   'Its newest groups, `vaults`, `vault_provider_configs`, `search`, `config_registry`, `telemetry.destinations`, and `repl`, `webmcp` and',
@@ -33,15 +32,15 @@ const OTHER_CLIENTS = [
   'The public MCP server was not tested; it calls the API through the SDK. Holdfast has [its own](mcp.md).',
 ];
 
-/** What came of one operation. */
-export interface Row {
+/** The result of one operation. */
+export interface OperationResult {
   operation: string;
-  /** Null when it worked; else why it did not. */
+  /** Null if it works. */
   fault: string | null;
 }
 
-/** Calls every operation of the installed SDK on an installation of its own, in the order of the calls. */
-export async function compareWithSdk(): Promise<Row[]> {
+/** Calls every operation of the installed SDK on a new installation. */
+export async function compareWithSdk(): Promise<OperationResult[]> {
   const secretStore = await startStandIn(onePasswordAnswers);
   try {
     const tree = await startProcessTree({ HOLDFAST_ALLOW_PRIVATE_HOSTS: secretStore.host });
@@ -55,22 +54,22 @@ export async function compareWithSdk(): Promise<Row[]> {
   }
 }
 
-async function callAll(tree: ProcessTree, secretStoreUrl: string): Promise<Row[]> {
+async function callAll(tree: ProcessTree, secretStoreUrl: string): Promise<OperationResult[]> {
   const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, maxRetries: 0, timeout: CALL_WITHIN_MS });
   const { sandboxUrl, sandboxDomain } = tree;
-  const visit: Visit = { kernel, sandboxUrl, sandboxDomain, secretStoreUrl, ids: {} };
+  const context: CallContext = { kernel, sandboxUrl, sandboxDomain, secretStoreUrl, ids: {} };
   const faults = new Map<string, string | null>();
   for (const [operation, call] of Object.entries(CALLS)) {
-    faults.set(operation, await faultOf(() => within(call(visit))));
+    faults.set(operation, await faultOf(() => withTimeout(call(context))));
   }
   return operationsOf(kernel).map((operation) => ({
     operation,
-    fault: operation in CALLS ? (faults.get(operation) ?? null) : 'missing: no call of it is written',
+    fault: operation in CALLS ? (faults.get(operation) ?? null) : 'missing: this bench does not call it yet',
   }));
 }
 
 /** The table as Markdown. */
-export function compatibilityReport(rows: readonly Row[]): string {
+export function compatibilityReport(rows: readonly OperationResult[]): string {
   const { VERSION: version } = Version.parse(createRequire(import.meta.url)('@onkernel/sdk/version'));
   const works = rows.filter(({ fault }) => fault === null).length;
   return [
@@ -98,12 +97,33 @@ async function faultOf(call: () => Promise<unknown>): Promise<string | null> {
   }
 }
 
-function within(call: Promise<unknown>): Promise<unknown> {
+function withTimeout(call: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in two minutes')), CALL_WITHIN_MS);
+  const timeout = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no response within two minutes')), CALL_WITHIN_MS);
   });
-  return Promise.race([call, late]).finally(() => {
+  return Promise.race([call, timeout]).finally(() => {
     clearTimeout(timer);
   });
+}
+
+/** Every operation of the installed SDK, such as `browsers.fs.readFile`, in the SDK's order. */
+function operationsOf(kernel: Kernel): string[] {
+  return Object.entries(kernel).flatMap(([name, resource]: [string, unknown]) =>
+    isResource(resource) ? methodsOf(resource, name) : [],
+  );
+}
+
+/** Resources of the SDK hold a reference to their client. */
+function isResource(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && '_client' in value;
+}
+
+function methodsOf(resource: object, prefix: string): string[] {
+  const prototype: unknown = Object.getPrototypeOf(resource);
+  const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor' && !name.startsWith('_'));
+  const nested = Object.entries(resource).flatMap(([name, value]: [string, unknown]) =>
+    isResource(value) ? methodsOf(value, `${prefix}.${name}`) : [],
+  );
+  return [...own.map((name) => `${prefix}.${name}`), ...nested];
 }

@@ -8,7 +8,7 @@ const Message = z.object({
   role: z.string(),
   content: z.union([z.string(), z.array(z.looseObject({ text: z.string().optional() }))]).nullish(),
 });
-const Question = z.object({
+const ChatRequest = z.object({
   model: z.string(),
   messages: z.array(Message),
   tools: z.array(z.object({ function: Named })).optional(),
@@ -19,25 +19,25 @@ const Question = z.object({
     .optional(),
 });
 type Members = Record<string, z.infer<typeof Member>>;
-type Question = z.infer<typeof Question>;
+type ChatRequest = z.infer<typeof ChatRequest>;
 
-/** What the account page greets its owner with. */
+/** The greeting of the account page. */
 const GREETING = /Hello, ([A-Z][a-z]+ [A-Z][a-z]+)/;
 const FIRST_LINK = /\[(\d+-\d+)\] link:/;
 const ADDRESS = /https?:\/\/[^\s"'<>)]+\/account/;
 
 /** A stand-in for a language model. Close it. */
 export interface Model {
-  /** What a client takes for OPENAI_BASE_URL. */
+  /** For OPENAI_BASE_URL. */
   url: string;
-  /** How many questions it has answered. */
+  /** Number of answered requests. */
   answered(): number;
   close(): void;
 }
 
 /**
- * A server of the chat-completions protocol on a free port, for programs that read the name on the account page. It knows no name:
- * it asks for the page until a message shows the greeting, by what the question offers, and answers what it was shown.
+ * Starts a chat-completions server for programs that read the name on the account page. It asks for the page, with the tools or
+ * the schema of the request, until a message contains the greeting, and answers with the name in it.
  */
 export async function startModel(): Promise<Model> {
   let answered = 0;
@@ -66,46 +66,46 @@ export async function startModel(): Promise<Model> {
 
 function answer(text: string): { status: number; body: unknown } {
   try {
-    const question = Question.parse(JSON.parse(text));
-    return { status: 200, body: completionOf(question.model, replyTo(question)) };
+    const request = ChatRequest.parse(JSON.parse(text));
+    return { status: 200, body: completionOf(request.model, replyTo(request)) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : 'not a question';
+    const message = error instanceof Error ? error.message : 'invalid request';
     return { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: null } } };
   }
 }
 
 type Reply = { content: string } | { tool: string; input: unknown };
 
-function replyTo({ messages, tools, response_format: format }: Question): Reply {
-  const shown = messages.map(({ content }) => textOf(content)).join('\n');
-  const name = GREETING.exec(shown)?.[1];
+function replyTo({ messages, tools, response_format: format }: ChatRequest): Reply {
+  const text = messages.map(({ content }) => textOf(content)).join('\n');
+  const name = GREETING.exec(text)?.[1];
   const wanted = format?.json_schema?.schema.properties;
-  if (wanted !== undefined) return { content: JSON.stringify(objectOf(wanted, name, shown)) };
+  if (wanted !== undefined) return { content: JSON.stringify(objectOf(wanted, name, text)) };
   if (name !== undefined) return { content: `The account belongs to ${name}.` };
   const tool = tools?.[0]?.function.name;
-  if (tool === undefined) throw new Error('no page is shown, and no tool is offered that shows one');
+  if (tool === undefined) throw new Error('the request has neither a page nor a tool to get one');
   return { tool, input: { path: '/account' } };
 }
 
-/** An object by the names of its members: an agent's next action, what was read, or whether that is all. */
-function objectOf(wanted: Members, name: string | undefined, shown: string): unknown {
-  if ('twoStep' in wanted) return { action: clickOf(shown), twoStep: false };
-  if ('action' in wanted) return nextAction(wanted, name, shown);
-  if ('completed' in wanted) return { progress: 'all is read', completed: true };
+/** An object for the requested members: an agent's next action, the data read, or whether it is complete. */
+function objectOf(wanted: Members, name: string | undefined, text: string): unknown {
+  if ('twoStep' in wanted) return { action: clickOf(text), twoStep: false };
+  if ('action' in wanted) return nextAction(wanted, name, text);
+  if ('completed' in wanted) return { progress: 'everything was read', completed: true };
   if ('name' in wanted && name !== undefined) return { name };
-  throw new Error(`no answer is known with ${Object.keys(wanted).join(', ')}, or no page was shown`);
+  throw new Error(`no answer for ${Object.keys(wanted).join(', ')}, or no page in the request`);
 }
 
-/** A click on the first link of a page that is shown as a tree with numbers. */
-function clickOf(shown: string): unknown {
-  const elementId = FIRST_LINK.exec(shown)?.[1];
-  if (elementId === undefined) throw new Error('no page with a link was shown');
+/** A click on the first link of a page given as a tree of numbered elements. */
+function clickOf(text: string): unknown {
+  const elementId = FIRST_LINK.exec(text)?.[1];
+  if (elementId === undefined) throw new Error('no page with a link in the request');
   return { elementId, description: 'the first link', method: 'click', arguments: [] };
 }
 
-function nextAction(wanted: Members, name: string | undefined, shown: string): unknown {
+function nextAction(wanted: Members, name: string | undefined, text: string): unknown {
   const thoughts = Object.keys(wanted).filter((member) => wanted[member]?.type === 'string');
-  const url = ADDRESS.exec(shown)?.[0];
+  const url = ADDRESS.exec(text)?.[0];
   const action =
     name === undefined
       ? { navigate: { url, new_tab: false } }
@@ -113,7 +113,7 @@ function nextAction(wanted: Members, name: string | undefined, shown: string): u
   return { ...Object.fromEntries(thoughts.map((member) => [member, 'reading the account page'])), action: [action] };
 }
 
-function textOf(content: Question['messages'][number]['content']): string {
+function textOf(content: ChatRequest['messages'][number]['content']): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map(({ text = '' }) => text).join('\n');
 }

@@ -2,7 +2,7 @@ import type { BrowserServiceOptions } from '../../browser/service.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { startQuietService } from './quiet-service.ts';
 
-/** A service in a separate process, configured by its JSON argument. It ends with its channel. */
+/** A service in a separate process, configured by its JSON argument. Exits when its IPC channel closes. */
 const [options = '{}'] = process.argv.slice(2);
 const logs: string[] = [];
 const log = (fields: Record<string, unknown>, message: string): void =>

@@ -11,8 +11,7 @@ export function collectGarbage(): void {
 }
 
 /**
- * What this process holds on to, on the heap and outside of it, in bytes. Garbage does not count: how much of it waits
- * for its collection is a matter of how busy the machine is.
+ * Memory in use on and off the heap, in bytes. Collects garbage first, because its amount depends on how busy the machine is.
  */
 export function heldMemory(): number {
   collectGarbage();

@@ -11,12 +11,11 @@ import type { ForkedService } from './service-as-user.ts';
 import { startServiceAsUser } from './service-as-user.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** How often the memory is looked at: whoever looks all the time slows down what is measured. */
-const LOOK_EVERY_MS = 20;
-/** What the service may grow by: buffers on their way, and garbage that waits for its collection. */
+/** Frequent samples would slow down what is measured. */
+const SAMPLE_INTERVAL_MS = 20;
+/** Allowed memory growth: buffers and uncollected garbage. */
 const GROWTH_BYTES = 120 * MEGABYTE;
 
-/** All the memory of a process. */
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${String(pid)}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
@@ -31,7 +30,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
   }
 }
 
-/** Tests of files of so many megabytes, with hardly a block on the disk, on their way in and out. */
+/** Defines the tests of downloading and uploading sparse files of this size. */
 export function testLargeFiles(megabytes: number): void {
   const fileBytes = megabytes * MEGABYTE;
 
@@ -70,7 +69,6 @@ export function testLargeFiles(megabytes: number): void {
 interface Session {
   service: ForkedService;
   id: string;
-  /** Of the test's own. */
   folder: string;
 }
 
@@ -86,20 +84,20 @@ async function withSession(action: (session: Session) => Promise<void>): Promise
   }
 }
 
-/** How many bytes more than before a process takes at most meanwhile. */
+/** Peak memory growth of a process during `action`, in bytes. */
 async function growth(pid: number, action: () => Promise<void>): Promise<number> {
   const before = await residentBytes(pid);
-  const state = { over: false, most: 0 };
-  const acted = action().finally(() => (state.over = true));
-  while (!state.over) {
-    state.most = Math.max(state.most, (await residentBytes(pid)) - before);
-    await Promise.race([acted, setTimeout(LOOK_EVERY_MS)]);
+  const state = { isDone: false, peak: 0 };
+  const acting = action().finally(() => (state.isDone = true));
+  while (!state.isDone) {
+    state.peak = Math.max(state.peak, (await residentBytes(pid)) - before);
+    await Promise.race([acting, setTimeout(SAMPLE_INTERVAL_MS)]);
   }
-  await acted;
-  return state.most;
+  await acting;
+  return state.peak;
 }
 
-/** The status of a file that is streamed: the public client would read it whole before it sends. */
+/** Uploads a file as a stream, which the public client would read into memory first; returns the status. */
 function put(url: string, file: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const request = http.request(

@@ -14,19 +14,19 @@ import { eventually } from './service-under-test.ts';
 
 /** Concurrent starts. */
 const AT_ONCE = 3;
-/** Memory of an ended session, which stays readable for a while; in bytes. */
+/** Memory of an ended session, which can be read for a while, in bytes. */
 const KEPT_PER_SESSION = 16 * 1024;
 /** Memory that code may keep when it first runs, in bytes. */
 const KEPT_ONCE = 2 * 1024 * 1024;
 
-/** As many more may be open by chance: connections kept for the next call. One for each twenty sessions would show. */
-const COINCIDENCE = 8;
+/** Allowed increase of open resources, such as kept-alive connections. A leak in every twentieth session exceeds it. */
+const TOLERANCE = 8;
 
 /** Numbers of sessions. */
 export interface ManySessions {
-  /** Before the first measurement: what is made once is made by then. */
+  /** Before the first measurement, so that one-time allocations do not count. */
   first: number;
-  /** After it. */
+  /** Before the second measurement. */
   more: number;
 }
 
@@ -61,9 +61,9 @@ export function testManySessions({ first, more }: ManySessions): void {
     await useAndEnd(kernel, more);
     const after = await settled(child, workDir);
 
-    expect(after.descriptors).toBeLessThan(before.descriptors + COINCIDENCE);
+    expect(after.descriptors).toBeLessThan(before.descriptors + TOLERANCE);
     const grown = Object.entries(after.resources).filter(
-      ([kind, number]) => number >= (before.resources[kind] ?? 0) + COINCIDENCE,
+      ([kind, number]) => number >= (before.resources[kind] ?? 0) + TOLERANCE,
     );
     expect(grown).toEqual([]);
     expect(after.heap - before.heap).toBeLessThan(Math.max(KEPT_ONCE, more * KEPT_PER_SESSION));
@@ -77,7 +77,7 @@ export function testManySessions({ first, more }: ManySessions): void {
   });
 }
 
-/** Sessions of the usual kinds: watched by telemetry or not, with a client connected or not, clicked into. */
+/** Creates, uses and deletes sessions with various combinations of telemetry, CDP clients and input. */
 async function useAndEnd(kernel: Kernel, count: number): Promise<void> {
   let next = 0;
   const one = async (): Promise<void> => {
@@ -99,14 +99,14 @@ async function useAndEnd(kernel: Kernel, count: number): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** What the service holds when all sessions are gone and only the browser that waits is left. */
+/** Resources of the service once only the warm browser is left. */
 async function settled(service: ChildProcess, workDir: string): Promise<Holdings> {
   const folders = (): Promise<string[]> => readdir(path.join(workDir, 'sessions'));
   await eventually(async () => {
     expect(await folders()).toEqual([expect.stringMatching(/^warm-/)]);
     service.send('processes');
-    // Whatever holds one holds all that belongs to an ended browser.
-    expect(await messageOf<number>(service), 'browsers that are held').toBe(1);
+    // A leaked process object keeps everything of an ended browser.
+    expect(await messageOf<number>(service), 'browser process objects').toBe(1);
   }, 60_000);
   service.send('measure');
   return messageOf<Holdings>(service);

@@ -12,20 +12,20 @@ import { serviceProgram } from './service-program.ts';
 
 export const MB = 1024 * 1024;
 
-/** How often its memory is looked at: each look collects all garbage, and what does nothing else measures only itself. */
-const LOOK_EVERY_MS = 1000;
+/** Each sample collects all garbage, so frequent samples would measure mainly themselves. */
+const SAMPLE_INTERVAL_MS = 1000;
 
-/** A service in a process of its own, whose memory can be watched while a client of it does not read. */
+/** A service in a separate process whose memory is measured, for tests of clients that do not read. */
 export interface MeasuredChild {
   url: string;
   kernel: Kernel;
-  /** A session with an open page, and a client that reads all that is said in it. */
+  /** A session with an open page, and a client that reads all its events. */
   begin(): Promise<Flooded>;
-  /** A websocket that is closed with the service. */
+  /** A WebSocket that is closed with the service. */
   connect(address: string): Promise<Client>;
-  /** How much more memory than before the service takes at most meanwhile; other sessions are served. */
+  /** Peak memory growth of the service during `action`; also checks that it keeps responding. */
   growth(action: () => Promise<void>): Promise<Growth>;
-  /** What it holds on to now. */
+  /** Resources in use now. */
   holdings(): Promise<Holdings>;
   /** Called before the service ends. */
   onStop(stop: () => void): void;
@@ -34,9 +34,9 @@ export interface MeasuredChild {
 
 /** In MB. */
 export interface Growth {
-  /** Of all its memory: of what waits in sockets and between threads, too, and of what is not given back at once. */
+  /** All memory, including socket buffers and memory not returned to the system yet. */
   resident: number;
-  /** Of what is in use, on the heap and outside of it. */
+  /** Memory in use on and off the heap. */
   held: number;
 }
 
@@ -53,15 +53,15 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
   const folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-slow-'));
   const program = serviceProgram('measured-service');
   const child = fork(program, [path.join(folder, 'work'), chromiumPath], { execArgv: [] });
-  const heard = async <Message>(): Promise<Message> => {
+  const nextMessage = async <Message>(): Promise<Message> => {
     const [message] = (await once(child, 'message')) as [Message];
     return message;
   };
   const holdings = async (): Promise<Holdings> => {
     child.send('measure');
-    return heard();
+    return nextMessage();
   };
-  const { url } = await heard<{ url: string }>();
+  const { url } = await nextMessage<{ url: string }>();
   const kernel = new Kernel({ apiKey: API_KEY, baseURL: url, maxRetries: 0 });
   const stops: (() => void)[] = [];
   const open = async (address: string): Promise<Client> => {
@@ -89,20 +89,20 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
     growth: async (action) => {
       const before = await holdings();
       const most: Growth = { resident: 0, held: 0 };
-      const look = async (): Promise<void> => {
+      const sample = async (): Promise<void> => {
         const { resident, heap, external } = await holdings();
         most.resident = Math.max(most.resident, (resident - before.resident) / MB);
         most.held = Math.max(most.held, (heap + external - before.heap - before.external) / MB);
       };
-      const state = { over: false };
-      const acted = action().finally(() => (state.over = true));
-      while (!state.over) {
+      const state = { isDone: false };
+      const acting = action().finally(() => (state.isDone = true));
+      while (!state.isDone) {
         await kernel.browsers.list();
-        await look();
-        await Promise.race([acted, setTimeout(LOOK_EVERY_MS)]);
+        await sample();
+        await Promise.race([acting, setTimeout(SAMPLE_INTERVAL_MS)]);
       }
-      await acted;
-      await look();
+      await acting;
+      await sample();
       return most;
     },
     onStop: (stop) => void stops.push(stop),
@@ -116,7 +116,7 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
   };
 }
 
-/** A client that gives its commands numbers: of CDP, of WebDriver BiDi; or one that only looks. */
+/** A client of CDP, WebDriver BiDi or the live view. */
 async function connect(address: string) {
   const socket = new WebSocket(address, { maxPayload: 0 });
   const waiting = new Map<number, (result: unknown) => void>();
@@ -125,7 +125,7 @@ async function connect(address: string) {
   let sessionId: string | undefined;
   socket.on('message', (data: Buffer, isBinary) => {
     bytes += data.length;
-    // What has an id is an answer; the flood need not be parsed.
+    // Responses are small; large events are not parsed.
     if (isBinary || data.length > 16 * 1024) return;
     const { id, result } = JSON.parse(data.toString()) as { id?: number; result?: unknown };
     waiting.get(id ?? 0)?.(result);
@@ -140,7 +140,7 @@ async function connect(address: string) {
   return {
     socket,
     call,
-    /** All that has come. */
+    /** Number of received bytes. */
     bytes: () => bytes,
     attach: async (targetId: string): Promise<void> => {
       const attached = await call('Target.attachToTarget', { targetId, flatten: true });

@@ -4,13 +4,13 @@ import { queryObjects } from 'node:v8';
 import { collectGarbage } from './held-memory.ts';
 import { startQuietService } from './quiet-service.ts';
 
-/** What a process holds on to. */
+/** Resources in use by a process. */
 export interface Holdings {
   /** Live objects after a collection, in bytes. */
   heap: number;
   /** Buffers outside of the heap, in bytes. */
   external: number;
-  /** All its memory, in bytes: what waits in sockets and between threads, too. */
+  /** All memory in bytes, including socket buffers. */
   resident: number;
   /** Open files, sockets and pipes. */
   descriptors: number;
@@ -19,8 +19,8 @@ export interface Holdings {
 }
 
 /**
- * A service in a process of its own that answers messages with what it holds on to: `processes` with how many processes it
- * knows of, ended ones that something holds on to, too, every other one with {@link Holdings}.
+ * A service in a separate process. It responds to the message `processes` with the number of ChildProcess objects on the heap,
+ * to `close` by exiting, and to all others with {@link Holdings}.
  */
 const [workDir = '', chromiumPath = ''] = process.argv.slice(2);
 const service = await startQuietService({ chromiumPath, workDir, maxSessions: 10, warmBrowsers: 1 });

@@ -2,7 +2,7 @@ import type { StoredPool } from '../../browser/pools/definition.ts';
 import type { PoolStore } from '../../browser/pools/pools.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 
-/** Pools in memory, with the store's promise that names are unique in a project. */
+/** Pools in memory. Like the store, it keeps names unique in a project. */
 export function memoryPools(): PoolStore {
   const pools = new Map<string, StoredPool>();
   const assertFree = (projectId: string, name: string | null, id?: string): void => {

@@ -1,9 +1,9 @@
 import type { ProfileStore, StoredProfile } from '../../browser/profile/profile-store.ts';
 
-/** Key of the services that tests start. */
+/** API key of the services that tests start. */
 export const API_KEY = 'test-key-of-the-browser-service';
 
-/** Profiles in memory, with the store's promise that saves run one after the other. */
+/** Profiles in memory. Like the store, it saves sequentially. */
 export interface MemoryProfiles extends ProfileStore {
   create(name: string, state?: unknown): StoredProfile;
   get(name: string): StoredProfile | undefined;

@@ -73,7 +73,7 @@ const OPERATIONS: readonly (readonly [method: string, place: string, sample: obj
   ['POST', 'extensions', {}],
 ];
 
-const STRANGE = [
+const UNUSUAL_VALUES = [
   null,
   '',
   0,
@@ -94,16 +94,16 @@ const STRANGE = [
 ];
 
 /** Unlikely paths and ids; some are invalid in a URL. */
-const strangeText = fc.oneof(
+const unusualText = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.constantFrom('..', '%', '%00', '%zz', '%ff', 'a%2fb', 'x'.repeat(600), 'null', '__proto__', 'constructor'),
 );
 
 /** A sample, or a mutation with one value changed, removed or added. */
-function near(sample: object): fc.Arbitrary<unknown> {
+function mutated(sample: object): fc.Arbitrary<unknown> {
   const keys = Object.keys(sample);
-  const strange = fc.oneof(fc.constantFrom(...STRANGE), fc.jsonValue({ maxDepth: 2 }));
+  const strange = fc.oneof(fc.constantFrom(...UNUSUAL_VALUES), fc.jsonValue({ maxDepth: 2 }));
   const key = fc.oneof(fc.constantFrom(...keys, 'extra'), fc.string({ maxLength: 8 }));
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant<unknown>(sample) },
@@ -118,15 +118,15 @@ function near(sample: object): fc.Arbitrary<unknown> {
 
 const bodyText = (sample: object): fc.Arbitrary<string | undefined> =>
   fc.oneof(
-    { weight: 8, arbitrary: near(sample).map((value) => JSON.stringify(value)) },
+    { weight: 8, arbitrary: mutated(sample).map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: fc.constantFrom(undefined, '', '{', '"', '{"a":1}garbage', '[[[[', '\0') },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 100 }) },
   );
 
 const queryText = (sample: object): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 6, arbitrary: near(sample).map(queryOf) },
-    { weight: 1, arbitrary: strangeText.map((text) => encodeURI(wellFormed(text))) },
+    { weight: 6, arbitrary: mutated(sample).map(queryOf) },
+    { weight: 1, arbitrary: unusualText.map((text) => encodeURI(wellFormed(text))) },
   );
 
 const contentType = fc.oneof(
@@ -137,11 +137,11 @@ const contentType = fc.oneof(
   },
 );
 
-/** A path that a request names, sometimes of something that does not exist. */
-const naming = (known: string[]): fc.Arbitrary<(drawn: number) => string> =>
+/** The id of a known resource, or sometimes an invalid one. */
+const idOf = (known: string[]): fc.Arbitrary<(seed: number) => string> =>
   fc.oneof(
-    { weight: 6, arbitrary: fc.constant((drawn: number) => known[drawn % Math.max(1, known.length)] ?? 'none') },
-    { weight: 1, arbitrary: strangeText.map((text) => () => inPath(text)) },
+    { weight: 6, arbitrary: fc.constant((seed: number) => known[seed % Math.max(1, known.length)] ?? 'none') },
+    { weight: 1, arbitrary: unusualText.map((text) => () => inPath(text)) },
   );
 
 /** Requests for every operation, from nearly valid to garbage. */
@@ -160,20 +160,20 @@ export function randomRequest(known: Known): fc.Arbitrary<() => RandomRequest> {
   return fc
     .record({
       operation,
-      session: naming(known.sessions),
-      process: naming(known.processes),
-      drawn: fc.nat(1_000_000),
+      session: idOf(known.sessions),
+      process: idOf(known.processes),
+      seed: fc.nat(1_000_000),
       type: contentType,
     })
-    .map(({ operation: { method, place, body, query }, session, process, drawn, type }) => () => {
-      const words = place.replace(':process', process(drawn));
+    .map(({ operation: { method, place, body, query }, session, process, seed, type }) => () => {
+      const operationPath = place.replace(':process', process(seed));
       const bodyless = method === 'GET' || method === 'HEAD';
       // Do not end the existing sessions.
-      const id = method === 'DELETE' && words === '' ? 'none' : session(drawn);
-      const below = words === '' ? `/browsers/${id}` : `/browsers/${id}/${words}`;
+      const id = method === 'DELETE' && operationPath === '' ? 'none' : session(seed);
+      const below = operationPath === '' ? `/browsers/${id}` : `/browsers/${id}/${operationPath}`;
       return {
         method,
-        place: `${words.startsWith('/') ? words : below}${query === '' ? '' : `?${query}`}`,
+        place: `${operationPath.startsWith('/') ? operationPath : below}${query === '' ? '' : `?${query}`}`,
         headers: body === undefined || bodyless || type === '' ? {} : { 'content-type': type },
         body: bodyless ? undefined : body,
       };
@@ -191,7 +191,7 @@ function queryOf(value: unknown): string {
     .join('&');
 }
 
-/** Text as a client sends it that does not encode: only what would not be a request line at all is encoded. */
+/** Text as a careless client sends it; encodes only what would break the request line. */
 function inPath(text: string): string {
   return wellFormed(text).replace(/[^\x21-\x7e]|[?#/]/gu, encodeURIComponent);
 }

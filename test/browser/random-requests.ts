@@ -6,9 +6,9 @@ import { randomRequest } from './random-request.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import { API_KEY, startService } from './service-under-test.ts';
 
-const SIDE_BY_SIDE = 8;
+const CONCURRENCY = 8;
 /** Timeout of a response, in milliseconds: detects hangs, but allows for thousands of keys. */
-const ANSWER_MS = 180_000;
+const TIMEOUT_MS = 180_000;
 /** Fixed seed; override it with `FUZZ_SEED`. */
 const SEED = 1_022_650_515;
 /** Declared 5xx statuses: not implemented, a component is down, no capacity. */
@@ -17,7 +17,7 @@ const DECLARED = new Set([501, 503, 529]);
 /** Defines the test of a number of random requests. */
 export function testRandomRequests(requests: number): void {
   let service: ServiceUnderTest;
-  const client = new Agent({ connections: SIDE_BY_SIDE });
+  const client = new Agent({ connections: CONCURRENCY });
   beforeAll(async () => {
     service = await startService({ maxSessions: 3 });
   });
@@ -33,7 +33,7 @@ export function testRandomRequests(requests: number): void {
       method: method as 'GET',
       headers: { authorization: `Bearer ${API_KEY}`, ...headers },
       body: body ?? null,
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     // Streams do not end by themselves.
     if (answer.headers['content-type']?.includes('event-stream') === true) answer.body.destroy();
@@ -55,7 +55,7 @@ export function testRandomRequests(requests: number): void {
     const faults: string[] = [];
     const statuses = new Map<number, number>();
     await Promise.all(
-      Array.from({ length: SIDE_BY_SIDE }, async () => {
+      Array.from({ length: CONCURRENCY }, async () => {
         for (const make of made) {
           const sent = make();
           const status = await statusOf(sent).catch((error: unknown) => String(error));

@@ -12,10 +12,10 @@ import { serviceProgram } from './service-program.ts';
 
 /** A user id that owns nothing on the machine and has no account. */
 const ORDINARY_ID = 61_500;
-/** Makes its folder a file system of 64 MB, in a namespace made for that alone, and becomes the program with no capability. */
+/** Mounts a 64 MB file system at its work folder in a new namespace, then runs the program without capabilities. */
 const ON_SMALL_DISK =
   'mount -t tmpfs -o size=64m,mode=0755 none "$WORK" && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
-/** Forbids to make user namespaces, in a user namespace made for that alone, and becomes the program with no capability. */
+/** Forbids user namespaces inside a new one, then runs the program without capabilities. */
 const WITHOUT_NAMESPACES =
   'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
 
@@ -40,7 +40,7 @@ export interface ForkedService {
 
 /** Options of {@link startServiceAsUser}. */
 export interface ServiceUser {
-  /** As root where the tests are: then as a user that owns nothing; any other as who runs the tests. */
+  /** True to run as a user that owns nothing if the tests run as root. Otherwise it runs as the tests' user. */
   ordinary: boolean;
   /** False to forbid user namespaces. */
   namespaces?: boolean;
@@ -100,7 +100,9 @@ export async function startServiceAsUser({
     const { url, logs } = await new Promise<{ url: string; logs: string[] }>((resolve, reject) => {
       child.once('message', (message) => resolve(message as { url: string; logs: string[] }));
       child.once('error', reject);
-      child.once('exit', () => reject(new Error('the service did not start: may its user read the repository?')));
+      child.once('exit', () =>
+        reject(new Error('the service did not start; check that its user can read the repository')),
+      );
     });
     const kernel = new Kernel({ apiKey: API_KEY, baseURL: url, maxRetries: 0 });
     return { url, kernel, workDir, pid: child.pid ?? -1, userId, logs, child, stop };

@@ -4,11 +4,11 @@ import { it as plain } from 'vitest';
 import { startService } from './service-under-test.ts';
 
 /**
- * `it` of files that are content with a browser service as {@link startService} makes it: the files of a worker share
- * one, which a file takes in `it.beforeAll(async ({ service }) => …)` and leaves without a session when it ends.
+ * `it` for files that need only a default browser service, which the files of a worker share. A file gets it in
+ * `it.beforeAll(async ({ service }) => …)` and must leave no session open.
  */
 export const it = plain
-  // What the set-up provides; without it `sharedService` would have nothing to take, which Vitest forbids.
+  // Vitest requires that a worker fixture gets injected values through another fixture.
   .extend('chromiumPath', { scope: 'worker', injected: true }, '')
   .extend('sharedService', { scope: 'worker' }, async ({ chromiumPath }, { onCleanup }) => {
     const service = await startService({ chromiumPath });
@@ -20,9 +20,9 @@ export const it = plain
     onCleanup(async () => {
       const { items } = await kernel.browsers.list({ limit: 100 });
       await Promise.all(items.map(({ session_id: id }) => kernel.browsers.deleteByID(id)));
-      // A session of another project, say: the next file would find it.
+      // For example a session of another project, which the next file would find.
       const left = await readdir(path.join(workDir, 'sessions'));
-      if (left.length > 0) throw new Error(`This file leaves sessions open: ${left.join(', ')}`);
+      if (left.length > 0) throw new Error(`This file left sessions open: ${left.join(', ')}`);
       logs.length = 0;
     });
     return sharedService;

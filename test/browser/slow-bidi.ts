@@ -7,7 +7,7 @@ import { MB, startMeasured } from './measured-child.ts';
 /** Allowed memory growth: threads, data buffered for a client until it is disconnected, other buffers. */
 const MAX_GROWTH_MB = 270;
 /** Logs ten megabytes from a page. */
-const SAY_TEN_MB = `for (let count = 0; count < 100; count += 1) console.log('x'.repeat(${String(MB / 10)}))`;
+const LOG_TEN_MB = `for (let count = 0; count < 100; count += 1) console.log('x'.repeat(${String(MB / 10)}))`;
 /** A command that keeps a mapper busy for more than a second. */
 const MUCH_TO_DO = { events: Array.from({ length: 900_000 }, () => 'log.entryAdded') };
 
@@ -71,5 +71,5 @@ async function listen(service: MeasuredChild, address: string): Promise<Client> 
 }
 
 async function flood(client: Client, floodMb: number): Promise<void> {
-  for (let said = 0; said < floodMb; said += 10) await client.evaluate(SAY_TEN_MB);
+  for (let logged = 0; logged < floodMb; logged += 10) await client.evaluate(LOG_TEN_MB);
 }

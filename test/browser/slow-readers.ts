@@ -6,22 +6,22 @@ import type { Client, Growth, MeasuredChild } from './measured-child.ts';
 import { MB, startMeasured } from './measured-child.ts';
 import { API_KEY } from './memory-profiles.ts';
 
-/** What the service may take more meanwhile: what no collection has freed yet, too. */
-const MOST_MORE_RESIDENT_MB = 80;
-/** What it may hold more of it: its own buffers. */
-const MOST_MORE_MB = 20;
-/** The same where it consists of answers that take less than what it takes to keep one. */
-const MOST_MORE_IN_PIECES_MB = 60;
-/** A page's megabytes, ten of them. */
-const SAY_TEN_MB = `for (let count = 0; count < 10; count += 1) console.log('x'.repeat(${String(MB)} - count))`;
-/** The same in pieces that an event of telemetry takes whole. */
-const SAY_TEN_MB_IN_PIECES = `for (let count = 0; count < 1280; count += 1) console.log('x'.repeat(${String(MB / 128)} - 4) + count)`;
+/** Allowed growth of resident memory, including uncollected garbage. */
+const MAX_RESIDENT_GROWTH_MB = 80;
+/** Allowed growth of memory in use: buffers. */
+const MAX_GROWTH_MB = 20;
+/** The same for many responses smaller than their bookkeeping. */
+const MAX_GROWTH_IN_PIECES_MB = 60;
+/** Logs ten megabytes from a page. */
+const LOG_TEN_MB = `for (let count = 0; count < 10; count += 1) console.log('x'.repeat(${String(MB)} - count))`;
+/** The same in pieces that fit into a telemetry event. */
+const LOG_TEN_MB_IN_PIECES = `for (let count = 0; count < 1280; count += 1) console.log('x'.repeat(${String(MB / 128)} - 4) + count)`;
 
-/** Amounts to read. */
+/** Amounts of data. */
 export interface Floods {
-  /** What a page says meanwhile, in MB; more than the service may take. */
+  /** Output of the page in MB; more than the allowed growth. */
   floodMb: number;
-  /** What the service answers itself, in MB; each answer has a hundred bytes. */
+  /** The service's own responses of a hundred bytes each, in MB. */
   answersMb: number;
 }
 
@@ -36,13 +36,13 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
     await service.stop();
   });
 
-  describe('a client that stops reading blocks nobody, and the service buffers little for it:', () => {
+  describe('a client that stops reading blocks no other, and the service buffers little for it:', () => {
     it('of CDP, flooded with events', { timeout: 300_000 }, async () => {
       const { session, reader, page } = await service.begin();
       const stuck = await service.connect(session.cdp_ws_url);
       await stuck.attach(page);
       stuck.socket.pause();
-      expectLittle(await service.growth(() => flood(reader, floodMb)));
+      expectSmallGrowth(await service.growth(() => flood(reader, floodMb)));
       expect(reader.bytes()).toBeGreaterThan(floodMb * MB);
     });
 
@@ -50,10 +50,10 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
       const { session, reader } = await service.begin();
       const stuck = await upgrade(session.cdp_ws_url, service);
       stuck.pause();
-      // Frames of one byte that is no command, each answered with a hundred.
+      // Invalid commands of one byte, each answered with a hundred.
       const frames = Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x78])));
       for (let count = 0; count < answersMb / 10; count += 1) stuck.write(frames);
-      expectLittle(await service.growth(() => flood(reader, 10)), MOST_MORE_IN_PIECES_MB);
+      expectSmallGrowth(await service.growth(() => flood(reader, 10)), MAX_GROWTH_IN_PIECES_MB);
     });
 
     it('of telemetry', { timeout: 300_000 }, async () => {
@@ -66,20 +66,19 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
       });
       const [response] = (await once(request, 'response')) as [http.IncomingMessage];
       response.on('error', () => undefined).pause();
-      const grown = await service.growth(() => flood(reader, floodMb, SAY_TEN_MB_IN_PIECES));
-      expectLittle(grown);
+      const grown = await service.growth(() => flood(reader, floodMb, LOG_TEN_MB_IN_PIECES));
+      expectSmallGrowth(grown);
       response.destroy();
     });
   });
 }
 
-/** Of a small flood, only what is held can be too much. */
-function expectLittle({ held, resident }: Growth, most = MOST_MORE_MB): void {
-  expect(held).toBeLessThan(most);
-  expect(resident).toBeLessThan(MOST_MORE_RESIDENT_MB);
+function expectSmallGrowth({ held, resident }: Growth, max = MAX_GROWTH_MB): void {
+  expect(held).toBeLessThan(max);
+  expect(resident).toBeLessThan(MAX_RESIDENT_GROWTH_MB);
 }
 
-/** A WebSocket whose frames are written by hand. */
+/** The raw socket of a WebSocket, without framing. */
 async function upgrade(address: string, service: MeasuredChild): Promise<Socket> {
   const request = http.get(address.replace(/^ws/, 'http'), {
     headers: {
@@ -95,6 +94,6 @@ async function upgrade(address: string, service: MeasuredChild): Promise<Socket>
   return socket;
 }
 
-async function flood(client: Client, megabytes: number, sayTen = SAY_TEN_MB): Promise<void> {
-  for (let said = 0; said <= megabytes; said += 10) await client.evaluate(sayTen);
+async function flood(client: Client, megabytes: number, logTen = LOG_TEN_MB): Promise<void> {
+  for (let logged = 0; logged <= megabytes; logged += 10) await client.evaluate(logTen);
 }

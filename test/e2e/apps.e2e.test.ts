@@ -90,26 +90,26 @@ describe('a program', () => {
     expect(JSON.parse(made.output ?? '')).toEqual(output);
     expect(await kernel.invocations.retrieve(made.id)).toMatchObject({ payload: '{"name":"world"}', app_name: 'demo' });
 
-    // Told again from the beginning, and from any event.
+    // The stream can be read again from the start, and from any event.
     const all = await eventsOf(made.id);
     expect(all.map(({ event }) => event)).toEqual(['invocation_state', 'invocation_state', 'log', 'invocation_state']);
     expect(await eventsOf(made.id, 2)).toEqual(all.slice(2));
     expect(all[2]).toMatchObject({ message: 'greeting world' });
   });
 
-  it('fails in words of its own, with too much output, and without memory', async () => {
+  it('fails with its own message, on too much output, and out of memory', async () => {
     const [failed, shouted, exhausted] = await Promise.all([invoke('fail'), invoke('shout'), invoke('exhaust')]);
     expect(failed).toMatchObject({ status: 'failed', status_reason: 'Error: as it was told' });
     expect(shouted.status_reason).toContain('exceeds');
     expect(exhausted.status_reason).toContain('out of memory');
   });
 
-  it('reaches the API and public addresses alone', async () => {
+  it('reaches only the API and public addresses', async () => {
     const { output = '' } = await invoke('reach');
     expect(JSON.parse(output)).toEqual({ private: 'refused', api: 200 });
   });
 
-  it('is ended with its browsers and its key', async () => {
+  it('is stopped along with its browsers and its key', async () => {
     const { kernel, baseUrl } = on;
     const { id, key, browser } = await staying();
     const { browsers } = await kernel.invocations.listBrowsers(id);
@@ -129,7 +129,7 @@ describe('a program', () => {
     await expect(own.browsers.list()).rejects.toThrow(AuthenticationError);
   });
 
-  it('gives back the browser that it has taken from a pool, which replaces it', async () => {
+  it('returns its browser to the pool, which replaces it', async () => {
     const { kernel } = on;
     const pool = await kernel.browserPools.create({
       name: 'lent',
@@ -157,7 +157,7 @@ describe('a program', () => {
     );
     await expect(kernel.browsers.retrieve(borrowed?.session_id ?? '')).rejects.toThrow('released to its pool');
 
-    // What nobody's program has taken is nobody's but its holder's.
+    // Browsers acquired outside of programs stay with their holder.
     const own = await kernel.browserPools.acquire('lent', { name: 'held' });
     expect((await kernel.invocations.listBrowsers(id)).browsers).toEqual([]);
     expect(await kernel.browsers.retrieve('held')).toMatchObject({ session_id: own.session_id });
@@ -166,7 +166,7 @@ describe('a program', () => {
     await expect(kernel.browserPools.acquire('lent', {})).rejects.toThrow('Browser pool not found');
   });
 
-  it('ends with a reason, its browsers and its key where its workflow was ended from outside', async () => {
+  it('ends with a reason, its browsers and its key if its workflow is terminated', async () => {
     const { kernel, temporal, store, browserService, baseUrl } = on;
     const { id, key } = await staying();
     await temporal.client.workflow.getHandle(`invocation-${id}`).terminate();
@@ -182,7 +182,7 @@ describe('a program', () => {
   });
 });
 
-/** Starts an action that stays, with a browser, and waits until it has connected to that. */
+/** Starts an action that hangs, and waits until it has connected to its browser. */
 async function staying(): Promise<{ id: string; key: string; browser: string }> {
   const { kernel } = on;
   const body = { app_name: 'demo', action_name: 'stay', version: 'latest', async: true };
@@ -198,7 +198,7 @@ async function staying(): Promise<{ id: string; key: string; browser: string }> 
 }
 
 describe('a deployment', () => {
-  it('installs what is not in its archive, and compiles TypeScript', async () => {
+  it('installs missing dependencies and compiles TypeScript', async () => {
     const { deployment, events } = await deploy(
       {
         'package.json': JSON.stringify({ type: 'module', dependencies: { '@onkernel/sdk': '*', greetings: '^1.0.0' } }),
@@ -222,10 +222,10 @@ describe('a deployment', () => {
   });
 
   it.each([
-    ['a registry that nobody may reach', { '.npmrc': 'registry=http://127.0.0.1:1/' }, /registry cannot be reached/],
-    ['no such file', { 'other.mjs': '' }, /the archive has no such file/],
+    ['an unreachable registry', { '.npmrc': 'registry=http://127.0.0.1:1/' }, /registry cannot be reached/],
+    ['a missing file', { 'other.mjs': '' }, /the archive has no such file/],
     ['a program that cannot be loaded', { 'index.mjs': 'missing()' }, /ReferenceError: missing is not defined/],
-    ['no app', { 'index.mjs': `import '@onkernel/sdk'` }, /The program has no app/],
+    ['a program without an app', { 'index.mjs': `import '@onkernel/sdk'` }, /The program has no app/],
   ])('fails for %s', async (_, files, reason) => {
     const manifest = { 'package.json': JSON.stringify({ dependencies: { nowhere: '1' } }) };
     const { deployment } = await deploy('.npmrc' in files ? { 'index.mjs': PROGRAM, ...manifest, ...files } : files);
@@ -233,7 +233,7 @@ describe('a deployment', () => {
     expect(deployment.status_reason).toMatch(reason);
   });
 
-  it('takes over a version that another has by force alone', async () => {
+  it('replaces an existing version only with force', async () => {
     const { kernel } = on;
     const files = { 'index.mjs': PROGRAM.replace('demo', 'versioned') };
     const first = await deploy(files, { version: '1' });
@@ -248,7 +248,7 @@ describe('a deployment', () => {
   });
 });
 
-it('is an example: a profile is logged in once, and read by', async () => {
+it('runs the example, which logs a profile in once and reads with it', async () => {
   const { practice } = on;
   const { username, password } = practice.user('alice');
   const source = new URL('../../docs/examples/account-reader/index.ts', import.meta.url);
@@ -267,7 +267,7 @@ it('is an example: a profile is logged in once, and read by', async () => {
   }
 });
 
-/** Events of an invocation that has ended, as its stream tells them. */
+/** The events of a finished invocation's stream. */
 async function eventsOf(id: string, after?: number): Promise<Record<string, unknown>[]> {
   const answer = await fetch(`${on.baseUrl}/invocations/${id}/events`, {
     headers: {

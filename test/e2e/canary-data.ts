@@ -10,45 +10,46 @@ import { z } from 'zod';
 import { newPasskey } from '../setup/passkey.ts';
 import { authenticatorCode } from './authenticator.ts';
 import { filesBelow, findCanaries, spellings, type Canary, type Haystack } from './canary-search.ts';
-import { newcomer, personAt, typesOf, type Person } from './person.ts';
+import { newPerson, personFor, fieldTypes, type Person } from './person.ts';
 import { createPractice, type Practice } from './practice.ts';
-import { startProcessTree, until, type ProcessTree } from './process-tree.ts';
+import { startProcessTree, type ProcessTree } from './process-tree.ts';
+import { waitFor } from './until.ts';
 
 const Exchanged = z.object({ jwt: z.string() });
 const random = (bytes = 12): string => randomBytes(bytes).toString('base64url');
-/** Characters that every encoding on the way treats in its own fashion. */
+/** Characters that every encoding treats differently. */
 const awkward = (): string => `q"u'o\\t&e<d>%+ ${random()} äß€ 密 ${random(4)}`;
 
-/** May stand in no file and in no answer. */
+/** Must be in no file and in no response. */
 const secrets: Canary[] = [];
-/** Are answered to their owner once, and may stand in no file. */
+/** Returned to their owner once; must be in no file. */
 const tokens: Canary[] = [];
-const said: Promise<Haystack>[] = [];
+const responses: Promise<Haystack>[] = [];
 let tree: ProcessTree;
 let practice: Practice;
 let kernel: Kernel;
 
-/** How much there is to look for. */
+/** The size of the test. */
 export interface Amount {
-  /** What the long password is made of: each of its keys is an event of telemetry, and a third more keys than bytes. */
+  /** Size of the long password before base64; every typed character is a telemetry event. */
   longPasswordBytes: number;
-  /** Whether every profile is looked into, not just one of a login by a credential and one of a login by a person. */
+  /** Inspect every profile, instead of one of a login by credential and one by a person. */
   everyProfile: boolean;
 }
 
-/** Tests that no secret is left anywhere by logins of every kind, or shown to anybody. */
+/** Tests that logins of all kinds leave no secret in files, logs and responses. */
 export function testCanaries(amount: Amount): void {
   beforeAll(async () => {
     tree = await startProcessTree({ HOLDFAST_API_KEY: random(24) });
     practice = createPractice(tree.sandboxUrl);
-    kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, fetch: listeningFetch });
+    kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, fetch: recordingFetch });
   }, 300_000);
 
   afterAll(async () => {
     await tree.remove();
   }, 90_000);
 
-  it('finds each spelling of what was planted on purpose', async () => {
+  it('finds a planted secret in every encoding', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'holdfast-canary-'));
     const canary = { name: 'planted', value: awkward() };
     for (const [spelling, bytes] of Object.entries(spellings(canary.value))) {
@@ -65,17 +66,17 @@ export function testCanaries(amount: Amount): void {
     await rm(folder, { recursive: true });
   });
 
-  it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, () => leavesNoSecret(amount));
+  it('leaves no secret in any file, log, response or stream', { timeout: 400_000 }, () => expectNoSecretLeft(amount));
 }
 
-async function leavesNoSecret({ longPasswordBytes, everyProfile }: Amount): Promise<void> {
+async function expectNoSecretLeft({ longPasswordBytes, everyProfile }: Amount): Promise<void> {
   const visible: Canary[] = [{ name: 'domain', value: tree.sandboxDomain }];
 
-  await secretsOfOthers();
-  const walks = [byCredentials(visible), withWrongPasswords(longPasswordBytes), brokenOff()];
-  const people = (await Promise.all(walks)).flat();
-  // Alone, for everybody's logins would begin again.
-  people.push(await withCodeByMessageWhileWorkerDies());
+  await createOtherSecrets();
+  const logins = [byCredentials(visible), withWrongPasswords(longPasswordBytes), abortedLogin()];
+  const people = (await Promise.all(logins)).flat();
+  // Afterwards, because killing the worker restarts all logins.
+  people.push(await withCodeAndKilledWorker());
 
   // Keys, and the cookies of the sessions that the profiles hold.
   token('operator key', tree.apiKey);
@@ -85,28 +86,28 @@ async function leavesNoSecret({ longPasswordBytes, everyProfile }: Amount): Prom
     headers: { 'x-api-key': wrongKey },
   });
   const profiles = await Promise.all(people.map(async (person) => (await person.read()).profile_name));
-  const lookedInto = everyProfile ? profiles : [profiles.at(0) ?? '', profiles.at(-1) ?? ''];
-  await Promise.all(lookedInto.map(lookIntoProfile));
+  const inspectedProfiles = everyProfile ? profiles : [profiles.at(0) ?? '', profiles.at(-1) ?? ''];
+  await Promise.all(inspectedProfiles.map(inspectProfile));
   const types = new Set<string>();
-  for (const person of people) for (const type of await lookIntoTelemetry(person.id)) types.add(type);
-  // Without these the search would prove nothing. A log that the keys of a long password fill has lost what came first.
+  for (const person of people) for (const type of await inspectTelemetry(person.id)) types.add(type);
+  // Without these events the search would prove nothing. A long password's keys displace earlier events from the log.
   for (const type of ['interaction_key', 'network_request', 'network_response', 'page_load', 'cdp_command'])
     expect(types).toContain(type);
 
   visible.push(...profiles.map((value) => ({ name: value, value })));
   visible.push({ name: 'login page', value: '/login/two-step' });
-  // What a person types is sealed, user names too.
+  // Everything a person types is sealed, including user names.
   secrets.push({ name: 'typed address', value: practice.user('bob').email });
-  await untilBrowsersEnded();
-  expect(findCanaries(secrets, await Promise.all(said))).toEqual([]);
+  await waitForSessionsToEnd();
+  expect(findCanaries(secrets, await Promise.all(responses))).toEqual([]);
   await expectClean(visible, 'while it runs');
   await tree.stop();
   expect(await readdir(join(tree.dataDir, 'browsers', 'sessions')).catch(() => [])).toEqual([]);
   await expectClean(visible, 'after it has stopped');
 }
 
-/** What is no value of a login: webhooks that sign what all these logins send, sources of codes, an external secret store. */
-async function secretsOfOthers(): Promise<void> {
+/** Secrets other than login values: webhooks, code sources and an external secret store. */
+async function createOtherSecrets(): Promise<void> {
   const body = { url: practice.page('/test/nowhere') };
   const hook = await kernel.post<{ id: string; secret: string }>('/webhooks', { body });
   token('webhook secret', hook.secret);
@@ -116,21 +117,21 @@ async function secretsOfOthers(): Promise<void> {
     const source = { type, secret: secret(`secret of ${type}`, random(24)) };
     const { url } = await kernel.post<{ url: string }>('/code_sources', { body: source });
     const unsigned = new URLSearchParams({ To: '+15550100001', From: '+15550100002', Body: 'Code 482913' });
-    expect((await listeningFetch(url, { method: 'POST', body: unsigned })).status).toBe(403);
+    expect((await recordingFetch(url, { method: 'POST', body: unsigned })).status).toBe(403);
   }
   const address = practice.url;
   const store = { name: 'bao', provider_type: 'vault', address, token: secret('token of a secret store', random(24)) };
   const { id } = await kernel.post<{ id: string }>('/org/credential_providers', { body: store });
-  // The practice site is no secret store: what it answers to the token is no answer.
+  // The practice site is not a secret store, so the test fails.
   expect(await kernel.post(`/org/credential_providers/${id}/test`)).toMatchObject({ success: false });
 }
 
-/** Credentials: created, changed, refused; by them two logins, nobody there, and one login again. */
+/** Creates, updates and rejects credentials; logs in with two of them and re-authenticates one. */
 async function byCredentials(visible: Canary[]): Promise<Person[]> {
   const domain = tree.sandboxDomain;
   const aliceSecret = secret('stored password', awkward());
   await practice.setPassword('alice', aliceSecret);
-  // A passkey of the site goes into the browser of every login, with all that telemetry captures.
+  // A passkey is loaded into the browser of every login, which telemetry captures.
   const passkey = newPasskey(random(), { rp_id: 'localhost' });
   secret('private key', passkey.private_key);
   secret('private key in the other alphabet', Buffer.from(passkey.private_key, 'base64url').toString('base64'));
@@ -154,85 +155,85 @@ async function byCredentials(visible: Canary[]): Promise<Person[]> {
     totp_secret: secret('TOTP secret', practice.user('carol').totpSecret),
   });
   visible.push({ name: 'credential', value: aliceCredential.name });
-  await refusedBodies(aliceCredential.id);
-  const alice = await newcomer({ kernel, practice }, connectionTo('alice', '/login', aliceCredential.name));
-  const carol = await newcomer({ kernel, practice }, connectionTo('carol', '/login/totp', carolCredential.name));
+  await rejectedBodies(aliceCredential.id);
+  const alice = await newPerson({ kernel, practice }, connectionTo('alice', '/login', aliceCredential.name));
+  const carol = await newPerson({ kernel, practice }, connectionTo('carol', '/login/totp', carolCredential.name));
   await Promise.all([alice.login(), carol.login()]);
-  await Promise.all([alice.loggedIn(), carol.loggedIn()]);
+  await Promise.all([alice.waitForSuccess(), carol.waitForSuccess()]);
   await practice.expire('alice');
   await post(`/auth/connections/${alice.id}/check`);
-  expect((await alice.loggedIn()).status).toBe('AUTHENTICATED');
+  expect((await alice.waitForSuccess()).status).toBe('AUTHENTICATED');
   return [alice, carol];
 }
 
-/** A wrong password first, then a very long one. */
+/** Logs in with a wrong password first, then a very long one. */
 async function withWrongPasswords(longBytes: number): Promise<Person[]> {
   const long = secret('long password', random(longBytes));
   const middle = long.length / 2;
   secrets.push({ name: 'part of the long password', value: long.slice(middle, middle + 64) });
   await practice.setPassword('bob', long);
-  const bob = await newcomer({ kernel, practice }, connectionTo('bob', '/login/two-step'));
+  const bob = await newPerson({ kernel, practice }, connectionTo('bob', '/login/two-step'));
   await bob.login();
-  const followed = bob.followed();
-  await bob.asked();
-  await bob.give({ identifier: practice.user('bob').email });
-  await bob.asked();
-  await bob.give({ password: secret('wrong password', awkward()) });
-  await bob.asked();
-  await bob.give({ password: long });
-  await bob.loggedIn();
+  const followed = bob.followToEnd();
+  await bob.waitForInput();
+  await bob.answer({ identifier: practice.user('bob').email });
+  await bob.waitForInput();
+  await bob.answer({ password: secret('wrong password', awkward()) });
+  await bob.waitForInput();
+  await bob.answer({ password: long });
+  await bob.waitForSuccess();
   await followed;
   return [bob];
 }
 
-/** A code by message, with a token of the hosted page; the worker dies while it types the password. */
-async function withCodeByMessageWhileWorkerDies(): Promise<Person> {
-  const daveSecret = secret('password of a killed worker', awkward());
+/** Logs in with a code by message and a token of the hosted page; the worker is killed while it types the password. */
+async function withCodeAndKilledWorker(): Promise<Person> {
+  const daveSecret = secret('password typed by the killed worker', awkward());
   await practice.setPassword('dave', daveSecret);
-  const dave = await newcomer({ kernel, practice }, connectionTo('dave', '/login/sms'));
+  const dave = await newPerson({ kernel, practice }, connectionTo('dave', '/login/sms'));
   const { handoff_code: handoff } = await kernel.auth.connections.login(dave.id);
   token('handoff code', handoff ?? '');
   const { jwt } = Exchanged.parse(
     await kernel.post(`/auth/connections/${dave.id}/exchange`, { body: { code: handoff } }),
   );
   token('token of the hosted page', jwt);
-  const guest = personAt(
-    new Kernel({ apiKey: jwt, baseURL: tree.baseUrl, fetch: listeningFetch, maxRetries: 5 }),
+  const guest = personFor(
+    new Kernel({ apiKey: jwt, baseURL: tree.baseUrl, fetch: recordingFetch, maxRetries: 5 }),
     dave.id,
   );
   const password = { identifier: 'dave', password: daveSecret };
-  const asked = await guest.asked();
-  await refusedSubmits(dave.id, asked.interaction_id);
-  await guest.give(password);
+  const asked = await guest.waitForInput();
+  await rejectedSubmits(dave.id, asked.interaction_id);
+  await guest.answer(password);
   await tree.kill('worker');
-  let pause = await guest.asked();
-  while (!typesOf(pause.fields).includes('code')) {
-    await guest.give(password);
-    pause = await guest.asked();
+  let pause = await guest.waitForInput();
+  while (!fieldTypes(pause.fields).includes('code')) {
+    await guest.answer(password);
+    pause = await guest.waitForInput();
   }
-  await guest.give({ code: secret('code by message', (await practice.smsCode('dave')) ?? '') });
-  await guest.loggedIn();
+  await guest.answer({ code: secret('code by message', (await practice.smsCode('dave')) ?? '') });
+  await guest.waitForSuccess();
   return dave;
 }
 
-/** A login that ends because its connection is deleted. */
-async function brokenOff(): Promise<Person[]> {
-  const frank = await newcomer({ kernel, practice }, connectionTo('frank', '/login/totp'));
+/** Starts a login and deletes its connection. */
+async function abortedLogin(): Promise<Person[]> {
+  const frank = await newPerson({ kernel, practice }, connectionTo('frank', '/login/totp'));
   await frank.login();
-  await frank.asked();
-  await frank.give({ identifier: 'frank', password: practice.user('frank').password });
-  await frank.asked();
-  await frank.give({ totp_code: secret('code', authenticatorCode(randomTotpSecret())) });
-  await frank.asked();
-  await frank.give({ totp_code: secret('late code', authenticatorCode(randomTotpSecret())) });
+  await frank.waitForInput();
+  await frank.answer({ identifier: 'frank', password: practice.user('frank').password });
+  await frank.waitForInput();
+  await frank.answer({ totp_code: secret('code', authenticatorCode(randomTotpSecret())) });
+  await frank.waitForInput();
+  await frank.answer({ totp_code: secret('late code', authenticatorCode(randomTotpSecret())) });
   await kernel.auth.connections.delete(frank.id);
   return [];
 }
 
-/** Secrets and tokens are in no file; names and addresses not in Temporal's, but in the store's, so that the search is seen to work. */
+/** Expects secrets and tokens in no file. Visible names must be in the store, which proves that the search works, but not in Temporal. */
 async function expectClean(visible: Canary[], when: string): Promise<void> {
   const files = await filesBelow(tree.dataDir, (name) => name.startsWith('keys'));
-  files.push({ name: 'what npm start printed', bytes: Buffer.from(tree.output().replaceAll(tree.apiKey, '')) });
+  files.push({ name: 'output of npm start', bytes: Buffer.from(tree.output().replaceAll(tree.apiKey, '')) });
   expect(findCanaries([...secrets, ...tokens], files), when).toEqual([]);
   const temporal = files.filter(({ name }) => name.startsWith('temporal.db') || name.startsWith('logs'));
   expect(temporal.length, when).toBeGreaterThan(1);
@@ -263,7 +264,7 @@ function randomTotpSecret(): string {
 
 function connectionTo(user: string, path: string, credential?: string): Partial<Kernel.Auth.ConnectionCreateParams> {
   const on = { enabled: true };
-  // All that can be captured is, of a session that secrets are typed into. (Screenshots cannot: they are refused.)
+  // Captures everything that a session with typed secrets may capture, that is, all except screenshots.
   const browser = { console: on, network: on, page: on, interaction: on };
   return {
     profile_name: `profile of ${user} ${random()}`,
@@ -273,13 +274,13 @@ function connectionTo(user: string, path: string, credential?: string): Partial<
   };
 }
 
-/** Keeps what was answered, streams included, headers and all. */
-const listeningFetch: typeof fetch = async (input, init) => {
+/** Records all responses with their headers, including streams. */
+const recordingFetch: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
   const copy = answer.clone();
   const headers: string[] = [];
   copy.headers.forEach((value) => headers.push(value));
-  said.push(
+  responses.push(
     copy.text().then(
       (text) => ({ name: copy.url, bytes: Buffer.from(`${headers.join('\n')}\n${text}`) }),
       () => ({ name: copy.url, bytes: Buffer.alloc(0) }),
@@ -289,7 +290,7 @@ const listeningFetch: typeof fetch = async (input, init) => {
 };
 
 async function post(path: string, body?: string): Promise<number> {
-  const answer = await listeningFetch(`${tree.baseUrl}${path}`, {
+  const answer = await recordingFetch(`${tree.baseUrl}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tree.apiKey}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
@@ -298,8 +299,8 @@ async function post(path: string, body?: string): Promise<number> {
   return answer.status;
 }
 
-/** Bodies that are refused: none of what they hold comes back, or is written down. */
-async function refusedBodies(credentialId: string): Promise<void> {
+/** Sends invalid bodies, whose content must not be returned or stored. */
+async function rejectedBodies(credentialId: string): Promise<void> {
   const bodies = [
     `{"name": "x", "domain": "example.com", "values": {"password": "${secret('broken JSON', random())}"`,
     `{"values": {"password": ${JSON.stringify([secret('wrong type', awkward())])}}, "name": "x", "domain": "example.com"}`,
@@ -315,13 +316,13 @@ async function refusedBodies(credentialId: string): Promise<void> {
     expect(await post('/credentials', body)).toBe(400);
     expect(await post(`/credentials/${credentialId}`, body)).toBeGreaterThanOrEqual(400);
     expect(await post('/auth/connections', body)).toBe(400);
-    // Unknown members are ignored there, so one that is known and wrong has it refused.
+    // Unknown members are ignored there, so add an invalid known one.
     expect(await post('/browsers', body.replace('{', '{"timeout_seconds": 1, '))).toBe(400);
   }
   expect(await post(`/credentials?value=${encodeURIComponent(secret('in the address', awkward()))}`, '{}')).toBe(400);
 }
 
-async function refusedSubmits(connectionId: string, interactionId: string): Promise<void> {
+async function rejectedSubmits(connectionId: string, interactionId: string): Promise<void> {
   const submit = (body: unknown): Promise<number> =>
     post(`/auth/connections/${connectionId}/submit`, typeof body === 'string' ? body : JSON.stringify(body));
   const values = (name: string) => ({ password: secret(name, awkward()) });
@@ -333,13 +334,13 @@ async function refusedSubmits(connectionId: string, interactionId: string): Prom
     await submit({ interaction_id: interactionId, field_values: Object.values(values('list')) }),
     await submit(`{"field_values": {"password": "${secret('broken submit', random())}`),
   ];
-  expect(statuses.map((status) => (status >= 400 && status < 500 ? 'refused' : status))).toEqual(
-    statuses.map(() => 'refused'),
+  expect(statuses.map((status) => (status >= 400 && status < 500 ? 'rejected' : status))).toEqual(
+    statuses.map(() => 'rejected'),
   );
 }
 
-/** Opens a browser on the profile, as an agent does, and notes the cookies and the address's token. */
-async function lookIntoProfile(name: string): Promise<void> {
+/** Opens a browser with the profile, and adds its session cookie and the token of its URL to the search. */
+async function inspectProfile(name: string): Promise<void> {
   const session = await kernel.browsers.create({ profile: { name } });
   token('token of a browser', new URL(session.cdp_ws_url).searchParams.get('jwt') ?? '');
   const browser = await chromium.connectOverCDP(session.cdp_ws_url);
@@ -350,8 +351,8 @@ async function lookIntoProfile(name: string): Promise<void> {
   await kernel.browsers.deleteByID(session.session_id);
 }
 
-/** Reads all that was captured of the sessions of a connection, which is among what was said and searched with it. Its types. */
-async function lookIntoTelemetry(connectionId: string): Promise<ReadonlySet<string>> {
+/** Reads the telemetry of a connection's sessions, which adds it to the recorded responses. Returns the event types. */
+async function inspectTelemetry(connectionId: string): Promise<ReadonlySet<string>> {
   const types = new Set<string>();
   for await (const { browser_session_id: id } of kernel.auth.connections.timeline(connectionId)) {
     if (typeof id !== 'string') continue;
@@ -362,9 +363,8 @@ async function lookIntoTelemetry(connectionId: string): Promise<ReadonlySet<stri
   return types;
 }
 
-/** Sessions have ended, and of the browsers that wait started, none has been anywhere. */
-async function untilBrowsersEnded(): Promise<void> {
-  await until(
+async function waitForSessionsToEnd(): Promise<void> {
+  await waitFor(
     async () => ((await kernel.browsers.list()).getPaginatedItems().length === 0 ? true : null),
     30_000,
     'no session',

@@ -1,22 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** Something that must not be found, by the name that a failing test shows. */
+/** A value that must not be found; a failing test shows its name. */
 export interface Canary {
   name: string;
   value: string;
 }
 
-/** Something that was said or written, by the name that a failing test shows. */
+/** A response or file to search; a failing test shows its name. */
 export interface Haystack {
   name: string;
   bytes: Buffer;
 }
 
-/** Short values of digits alone stand by chance in any number: they count only where no other digit is beside them. */
+/** Short digit sequences occur in other numbers by chance; they count only as a separate word. */
 const DIGITS = /^\d{1,9}$/;
 
-/** Every spelling in which a text could lie in a file, by name. */
+/** All encodings in which a text may occur, by name. */
 export function spellings(value: string): Record<string, Buffer> {
   const bytes = Buffer.from(value, 'utf8');
   const found: Record<string, Buffer> = {
@@ -31,7 +31,7 @@ export function spellings(value: string): Record<string, Buffer> {
     'UTF-16 LE': Buffer.from(value, 'utf16le'),
     'UTF-16 BE': Buffer.from(value, 'utf16le').swap16(),
   };
-  // Base64 of a text depends on where in three bytes it begins; what its neighbours have a part in is left out.
+  // Base64 depends on the position within three bytes; characters that include neighboring bytes are left out.
   for (const shift of [0, 1, 2]) {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
@@ -44,36 +44,36 @@ export function spellings(value: string): Record<string, Buffer> {
   return found;
 }
 
-/** A spelling of a canary, as it would lie in a file. */
+/** One encoding of a canary. */
 interface Needle {
-  /** What a hit is called: `password (base64 +1)`. */
-  called: string;
+  /** `password (base64 +1)` */
+  label: string;
   bytes: Buffer;
-  /** Counts only between other characters. */
-  alone: boolean;
+  /** Counts only as a separate word. */
+  isWord: boolean;
 }
 
-/** Bytes that say where a spelling may begin: the whole search reads every file once, whatever the number of spellings. */
+/** Prefix that selects candidates, so that every file is read once whatever the number of encodings. */
 const START_BYTES = 4;
 const BUCKETS = 2 ** 16;
 
-/** Where which canary was found: `password (base64 +1) in logs/api.log`. Empty is good. A canary has four bytes or more. */
+/** All finds, such as `password (base64 +1) in logs/api.log`. A canary must have at least four bytes. */
 export function findCanaries(canaries: readonly Canary[], haystacks: readonly Haystack[]): string[] {
   const byStart = new Map<number, Needle[]>();
-  const mayBegin = new Uint8Array(BUCKETS);
+  const isCandidate = new Uint8Array(BUCKETS);
   for (const needle of canaries.flatMap(needlesOf)) {
     const start = needle.bytes.readInt32BE(0);
     byStart.set(start, [...(byStart.get(start) ?? []), needle]);
-    mayBegin[bucketOf(start)] = 1;
+    isCandidate[bucketOf(start)] = 1;
   }
   const hits = new Set<string>();
   for (const { name, bytes } of haystacks) {
     let start = 0;
     for (let end = 1; end <= bytes.length; end += 1) {
       start = (start << 8) | (bytes[end - 1] ?? 0);
-      if (mayBegin[bucketOf(start)] === 0 || end < START_BYTES) continue;
+      if (isCandidate[bucketOf(start)] === 0 || end < START_BYTES) continue;
       for (const needle of byStart.get(start) ?? [])
-        if (isAt(bytes, end - START_BYTES, needle)) hits.add(`${needle.called} in ${name}`);
+        if (isAt(bytes, end - START_BYTES, needle)) hits.add(`${needle.label} in ${name}`);
     }
   }
   return [...hits];
@@ -81,9 +81,9 @@ export function findCanaries(canaries: readonly Canary[], haystacks: readonly Ha
 
 function needlesOf({ name, value }: Canary): Needle[] {
   return Object.entries(spellings(value)).map(([spelling, bytes]) => ({
-    called: `${name} (${spelling})`,
+    label: `${name} (${spelling})`,
     bytes,
-    alone: DIGITS.test(value) && !spelling.startsWith('UTF'),
+    isWord: DIGITS.test(value) && !spelling.startsWith('UTF'),
   }));
 }
 
@@ -91,24 +91,24 @@ function bucketOf(start: number): number {
   return (start ^ (start >>> 16)) & (BUCKETS - 1);
 }
 
-/** Every file below a folder, read whole. What vanishes meanwhile is left out. */
+/** Reads every file below a folder. Files that disappear meanwhile are left empty. */
 export async function filesBelow(
   folder: string,
-  leaveOut: (name: string) => boolean = () => false,
+  isExcluded: (name: string) => boolean = () => false,
 ): Promise<Haystack[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const read = files
     .map((file) => ({ file, name: relative(folder, file) }))
-    .filter(({ name }) => !leaveOut(name))
+    .filter(({ name }) => !isExcluded(name))
     .map(async ({ file, name }) => ({ name, bytes: await readFile(file).catch(() => Buffer.alloc(0)) }));
   return await Promise.all(read);
 }
 
-function isAt(haystack: Buffer, at: number, { bytes, alone }: Needle): boolean {
+function isAt(haystack: Buffer, at: number, { bytes, isWord }: Needle): boolean {
   const end = at + bytes.length;
   if (end > haystack.length || haystack.compare(bytes, 0, bytes.length, at, end) !== 0) return false;
-  return !alone || (!isWordByte(haystack[at - 1]) && !isWordByte(haystack[end]));
+  return !isWord || (!isWordByte(haystack[at - 1]) && !isWordByte(haystack[end]));
 }
 
 function isWordByte(byte: number | undefined): boolean {

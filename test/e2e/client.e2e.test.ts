@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 describe('the example of docs/client.md', () => {
-  test('is the file that is there, and logs in by an update and a signal', async () => {
+  test('matches the example file, which logs in with an update and a signal', async () => {
     expect(readFileSync(join(root, 'docs/client.md'), 'utf8')).toContain(EXAMPLE.replace('docs/', ''));
     const { practice } = on;
     const bob = practice.user('bob');
@@ -39,7 +39,7 @@ describe('the example of docs/client.md', () => {
       `AUTHENTICATED ${practice.page('/account')}`,
     ]);
     expect(run.code).toBe(0);
-    // What the one made, the other sees.
+    // Both clients see the same connection.
     expect(await on.kernel.auth.connections.retrieve(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
 
     const again = await runExample(['at the terminal', practice.domain], []);
@@ -49,8 +49,8 @@ describe('the example of docs/client.md', () => {
   });
 });
 
-describe('a holder of a Temporal client', () => {
-  test('gets the refusals of the API by their codes, and ends a connection', async () => {
+describe('the client for Temporal', () => {
+  test("gets the API's error codes and deletes a connection", async () => {
     const { connections, practice, store } = on;
     const { document } = await connections.create({
       organizationId: DEFAULT_ORGANIZATION_ID,
@@ -69,7 +69,7 @@ describe('a holder of a Temporal client', () => {
     const answer = { submissionId: null, interactionId: 'int_none', fieldIds: [], selectedChoiceId: 'choice_none' };
     await expect(connections.submit(document.id, answer)).rejects.toMatchObject({ code: 'not_awaiting_input' });
     await connections.login(document.id, { loginId: 'once' });
-    // The same request that arrives twice is one flow; another one is refused.
+    // A repeated request joins the flow; a different one is rejected.
     const { document: same } = await connections.login(document.id, { loginId: 'once' });
     await expect(connections.login(document.id)).rejects.toMatchObject({ code: 'flow_in_progress' });
 
@@ -81,7 +81,7 @@ describe('a holder of a Temporal client', () => {
     }
     expect(paused?.flow?.flow_id).toBe(same.flow?.flow_id);
     await expect(connections.submit(document.id, answer)).rejects.toMatchObject({ code: 'stale_interaction' });
-    // Nobody hears of a refused signal; the pause stays.
+    // A rejected signal has no effect; the interaction stays pending.
     await connections.submitBySignal(document.id, answer);
     expect((await connections.read(document.id)).flow).toMatchObject({ flow_step: 'AWAITING_INPUT' });
 
@@ -93,7 +93,7 @@ describe('a holder of a Temporal client', () => {
   });
 });
 
-/** Runs the example as a person does, with `typed` as the lines of its terminal. */
+/** Runs the example with `typed` as its input lines. */
 async function runExample(
   args: string[],
   typed: string[],

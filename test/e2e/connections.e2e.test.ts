@@ -3,8 +3,8 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, personAt, type FollowedState } from './person.ts';
-import { refusalOf } from './refusal.ts';
+import { newPerson, personFor, type FollowedState } from './person.ts';
+import { apiErrorOf } from './api-error.ts';
 import { until } from './until.ts';
 
 let on: Installation;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-/** What a browser of that profile shows on the account page; null where it is sent to the login. */
+/** The account page as a browser with that profile shows it; null if it redirects to the login. */
 async function accountShown(profile: string, sites: string[]): Promise<(string | null)[]> {
   const { kernel } = on;
   const session = await kernel.browsers.create({ headless: true, profile: { name: profile } });
@@ -33,16 +33,16 @@ async function accountShown(profile: string, sites: string[]): Promise<(string |
   }
 }
 
-describe('the stream', () => {
-  test('tells every state in order to whoever listens, and ends with the flow; the profile is logged in for everybody then', async () => {
+describe('the event stream', () => {
+  test('sends every state in order to all listeners and ends with the flow, after which the profile is logged in', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login') });
+    const person = await newPerson(on, { login_url: practice.page('/login') });
     await person.login();
-    const listening = [person.followed(), person.followed()];
-    await person.asked();
-    await person.give({ identifier: 'alice', password: 'not-her-password' });
-    await person.asked();
-    await person.give({ identifier: 'alice', password: practice.user('alice').password });
+    const listening = [person.followToEnd(), person.followToEnd()];
+    await person.waitForInput();
+    await person.answer({ identifier: 'alice', password: 'not-her-password' });
+    await person.waitForInput();
+    await person.answer({ identifier: 'alice', password: practice.user('alice').password });
     for (const states of await Promise.all(listening)) {
       expect(stepsOf(states)).toEqual([
         'DISCOVERING',
@@ -58,18 +58,18 @@ describe('the stream', () => {
       expect(states.at(-1)).toMatchObject({ flow_status: 'SUCCESS', post_login_url: practice.page('/account') });
       expect(states.slice(0, -1).every(({ flow_status: status }) => status === 'IN_PROGRESS')).toBe(true);
     }
-    // Who comes too late hears how it ended.
-    expect((await person.followed()).at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
+    // Late listeners get the final state.
+    expect((await person.followToEnd()).at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
     const late = kernel.auth.connections.follow('conn_that_is_not_there');
-    expect(await refusalOf(late)).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await apiErrorOf(late)).toMatchObject({ status: 404, code: 'not_found' });
 
     expect(await accountShown((await person.read()).profile_name, [practice.url])).toEqual(['alice']);
     await kernel.profiles.create({ name: 'somebody-else' });
     expect(await accountShown('somebody-else', [practice.url])).toEqual([null]);
-    // There is nothing to log in to: it ends at once.
+    // Without a flow the stream ends at once.
     const before = await practice.counts('alice');
     await person.login();
-    const again = await person.followed();
+    const again = await person.followToEnd();
     expect(stepsOf(again)).toEqual(['DISCOVERING', 'COMPLETED']);
     expect(again.at(-1)?.flow_status).toBe('SUCCESS');
     expect(await practice.counts('alice')).toEqual(before);
@@ -77,7 +77,7 @@ describe('the stream', () => {
 });
 
 describe('connections', () => {
-  test('fifty creates at the same instant make one', async () => {
+  test('are created once by fifty simultaneous requests', async () => {
     const { kernel, practice, temporal } = on;
     const place = { profile_name: 'crowd', domain: practice.domain };
     const tries = await Promise.all(
@@ -99,10 +99,10 @@ describe('connections', () => {
     const query = `WorkflowId = '${workflowIdOf(id)}'`;
     expect((await temporal.client.workflow.count(query)).count).toBe(1);
     const again = kernel.auth.connections.create(place);
-    expect(await refusalOf(again)).toMatchObject({ status: 409, body: { existing_id: id } });
+    expect(await apiErrorOf(again)).toMatchObject({ status: 409, body: { existing_id: id } });
   });
 
-  test('are listed page by page and by filter', async () => {
+  test('are listed by page and by filter', async () => {
     const { connections } = on.kernel.auth;
     const ids: string[] = [];
     for (const index of [1, 2, 3, 4, 5]) {
@@ -122,7 +122,7 @@ describe('connections', () => {
     expect(page.hasNextPage()).toBe(true);
   });
 
-  test('are changed: what is given is set, what is refused changes nothing', async () => {
+  test('are updated with the given values, and not at all by a rejected update', async () => {
     const { connections } = on.kernel.auth;
     const { id } = await connections.create({
       profile_name: 'changing',
@@ -146,39 +146,39 @@ describe('connections', () => {
     };
     expect(changed).toMatchObject(expected);
     expect(changed.login_url).toBeUndefined();
-    expect(await refusalOf(connections.update(id, { health_check_interval: 299 }))).toMatchObject({ status: 400 });
+    expect(await apiErrorOf(connections.update(id, { health_check_interval: 299 }))).toMatchObject({ status: 400 });
     const unknown: object = { domain: 'other.example.com' };
-    expect(await refusalOf(connections.update(id, unknown))).toMatchObject({ status: 400, code: 'invalid_input' });
+    expect(await apiErrorOf(connections.update(id, unknown))).toMatchObject({ status: 400, code: 'invalid_input' });
     expect(await connections.retrieve(id)).toMatchObject(expected);
   });
 
-  test('two logins at once are one flow', async () => {
+  test('start one flow for two simultaneous logins', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/passkey') });
+    const person = await newPerson(on, { login_url: practice.page('/login/passkey') });
     const outcomes = await Promise.allSettled([person.login(), person.login()]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const refused = outcomes.find((each) => each.status === 'rejected');
     expect(refused?.reason).toMatchObject({ status: 409 });
-    await person.ended();
+    await person.waitForEnd();
     const { items } = await kernel.auth.connections.timeline(person.id, { type: 'login' });
     expect(items).toHaveLength(1);
   });
 
-  test('are deleted in the middle of a login: workflow, browser and row go, and the place is free again', async () => {
+  test('are deleted during a login with workflow, browser and row, and can be created again', async () => {
     const { kernel, practice, temporal } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login') });
+    const person = await newPerson(on, { login_url: practice.page('/login') });
     await person.login();
-    const { browser_session_id: session, profile_name } = await person.asked();
+    const { browser_session_id: session, profile_name } = await person.waitForInput();
     expect((await kernel.browsers.retrieve(session ?? '')).session_id).toBe(session);
 
     const answer = await kernel.auth.connections.delete(person.id).asResponse();
     expect(answer.status).toBe(204);
-    expect(await refusalOf(kernel.auth.connections.retrieve(person.id))).toMatchObject({ status: 404 });
-    expect(await refusalOf(kernel.auth.connections.delete(person.id))).toMatchObject({ status: 404 });
+    expect(await apiErrorOf(kernel.auth.connections.retrieve(person.id))).toMatchObject({ status: 404 });
+    expect(await apiErrorOf(kernel.auth.connections.delete(person.id))).toMatchObject({ status: 404 });
     const handle = temporal.client.workflow.getHandle(workflowIdOf(person.id));
     const run = () => handle.describe();
     await until('the end of the workflow', run, ({ status }) => status.name === 'COMPLETED');
-    expect(await refusalOf(kernel.browsers.retrieve(session ?? ''))).toMatchObject({ status: 404 });
+    expect(await apiErrorOf(kernel.browsers.retrieve(session ?? ''))).toMatchObject({ status: 404 });
 
     const next = await kernel.auth.connections.create({ profile_name, domain: practice.domain });
     expect(next.id).not.toBe(person.id);
@@ -186,9 +186,9 @@ describe('connections', () => {
     await kernel.auth.connections.delete(next.id);
   });
 
-  test('are opened to one person for one flow by the handoff code, are checked by hand, and keep a timeline, newest first', async () => {
+  test('are opened to one person for one flow by the handoff code, can be checked on request, and keep a timeline, newest first', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login'), health_checks: false });
+    const person = await newPerson(on, { login_url: practice.page('/login'), health_checks: false });
     const { handoff_code: code } = await kernel.auth.connections.login(person.id);
     const exchange = () =>
       fetch(`${on.baseUrl}/auth/connections/${person.id}/exchange`, {
@@ -200,12 +200,12 @@ describe('connections', () => {
     expect([one.status, two.status].toSorted()).toEqual([200, 410]);
     const { jwt } = (await (one.ok ? one : two).json()) as { jwt: string };
     const visitor = new Kernel({ apiKey: jwt, baseURL: on.baseUrl });
-    const guest = personAt(visitor, person.id);
-    await guest.asked();
-    expect(await refusalOf(visitor.auth.connections.delete(person.id))).toMatchObject({ status: 403 });
-    expect(await refusalOf(visitor.auth.connections.list())).toMatchObject({ status: 403 });
-    await guest.give({ identifier: 'carol', password: practice.user('carol').password });
-    await person.loggedIn();
+    const guest = personFor(visitor, person.id);
+    await guest.waitForInput();
+    expect(await apiErrorOf(visitor.auth.connections.delete(person.id))).toMatchObject({ status: 403 });
+    expect(await apiErrorOf(visitor.auth.connections.list())).toMatchObject({ status: 403 });
+    await guest.answer({ identifier: 'carol', password: practice.user('carol').password });
+    await person.waitForSuccess();
 
     const checked: Kernel.Auth.ManagedAuth = await kernel.post(`/auth/connections/${person.id}/check`);
     expect(checked).toMatchObject({ id: person.id, status: 'AUTHENTICATED' });
@@ -223,16 +223,16 @@ describe('connections', () => {
 });
 
 describe('profiles', () => {
-  test('two connections of one, saved at the same time, both stay logged in', async () => {
+  test('keep both of two connections logged in that save at the same time', async () => {
     const { kernel, practice } = on;
-    // The same site under two names: to a browser these are two sites.
+    // The same site under two host names, which are two sites for a browser.
     const other = practice.url.replace('localhost', '127.0.0.1');
     const people = await Promise.all(
       [practice.url, other].map(async (site) => {
         const place = { profile_name: 'two sites', domain: new URL(site).host, login_url: `${site}/login` };
-        const person = personAt(kernel, (await kernel.auth.connections.create(place)).id);
+        const person = personFor(kernel, (await kernel.auth.connections.create(place)).id);
         await person.login();
-        await person.asked();
+        await person.waitForInput();
         return person;
       }),
     );
@@ -240,15 +240,15 @@ describe('profiles', () => {
     await Promise.all(
       people.map((person, index) => {
         const user = practice.user(users[index] ?? '');
-        return person.give({ identifier: user.username, password: user.password });
+        return person.answer({ identifier: user.username, password: user.password });
       }),
     );
-    await Promise.all(people.map((person) => person.loggedIn()));
+    await Promise.all(people.map((person) => person.waitForSuccess()));
     expect(await accountShown('two sites', [practice.url, other])).toEqual(['heidi', 'frank']);
   });
 });
 
-/** Steps in order, each change once. */
+/** The steps in order, without repetitions. */
 function stepsOf(states: FollowedState[]): string[] {
   return states.map(({ flow_step: step }) => step).filter((step, index, all) => step !== all[index - 1]);
 }

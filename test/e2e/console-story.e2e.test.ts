@@ -23,7 +23,7 @@ afterAll(async () => {
 const PASSWORD = 'correct horse battery';
 const EMAIL = 'ann@example.com';
 
-/** Somebody at a device of their own, where nobody is signed in to anything. */
+/** A new browser context, signed in nowhere. */
 async function somebody(options: BrowserContextOptions) {
   const { page, context, complaints } = await visit(browser, options);
   page.setDefaultTimeout(120_000);
@@ -36,7 +36,7 @@ async function somebody(options: BrowserContextOptions) {
   };
 }
 
-/** Sets name, address, password and authenticator of whoever is signed in by a link. */
+/** Sets up name, e-mail, password and authenticator of a person signed in by a link. */
 async function settle(page: Page): Promise<TOTP> {
   await page.getByRole('link', { name: 'Set a password or a passkey' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Ann');
@@ -53,7 +53,7 @@ async function settle(page: Page): Promise<TOTP> {
   return totp;
 }
 
-test('one adds a site, has a colleague log in, watches it, and sees next day why it needs a person', async () => {
+test('a user adds a site, has a colleague log in, watches it, and sees the next day why it needs a person', async () => {
   const { practice } = on;
   const { username, password } = practice.user('alice');
   const ann = await somebody({ ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
@@ -66,7 +66,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   const totp = await settle(page);
   await keepShot(page, '03-account');
 
-  // The address is pasted as it stands in the browser.
+  // The URL is pasted from the browser.
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('button', { name: 'Add a site' }).click();
   await page.getByLabel('Site', { exact: true }).fill(practice.page('/login'));
@@ -85,7 +85,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   await page.getByRole('button', { name: 'Link to the login' }).waitFor();
   await keepShot(page, '07-waits');
 
-  // A colleague opens it on a phone, and has nothing of Holdfast.
+  // A colleague without an account opens it on a phone.
   const colleague = await somebody(PHONE);
   await colleague.page.goto(link);
   await colleague.page.getByLabel('Username').fill(username);
@@ -96,7 +96,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   await keepShot(colleague.page, '09-hosted-done');
   await colleague.leave();
 
-  // It was watched without a touch of that page.
+  // The page updated without a reload.
   await page.getByRole('heading', { name: 'Logged in', exact: true }).waitFor();
   await page.getByText('will log in again automatically', { exact: false }).waitFor();
   await page.getByRole('listitem').filter({ hasText: 'Login' }).getByText('logged in').waitFor();
@@ -104,7 +104,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   await keepShot(page, '10-logged-in');
   await ann.leave();
 
-  // Overnight the account gets another password, and its sessions end.
+  // Overnight the password changes and the sessions end.
   await practice.setPassword(username, 'changed by its owner');
   await practice.expire(username);
   const nextDay = await somebody(DESKTOP);
@@ -118,7 +118,7 @@ test('one adds a site, has a colleague log in, watches it, and sees next day why
   await nextDay.leave();
 });
 
-/** Signs in by password and authenticator. The code that the set-up took is not taken again; the next one is, a little early. */
+/** Signs in by password and authenticator. The code used in the set-up is rejected; the next one is accepted a little early. */
 async function signIn(page: Page, totp: TOTP): Promise<void> {
   await page.goto(`${on.baseUrl}/console`);
   await page.getByLabel('Email address').fill(EMAIL);
@@ -127,7 +127,7 @@ async function signIn(page: Page, totp: TOTP): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** From the overview to the reason, and to what can be done, in English and in German. */
+/** From the overview to the reason and the possible actions, in English and in German. */
 async function whyIsTold(page: Page): Promise<void> {
   const { practice } = on;
   await page.getByRole('link', { name: 'Overview' }).click();

@@ -9,7 +9,7 @@ import {
   type VaultSecrets,
 } from '../credential-providers/stand-ins.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, type Person } from './person.ts';
+import { newPerson, type Person } from './person.ts';
 import { until } from './until.ts';
 
 const secrets: VaultSecrets = {};
@@ -24,19 +24,19 @@ afterAll(async () => {
   await vault.close();
 });
 
-/** A connection that a stored credential has logged in. */
+/** A connection logged in by a stored credential. */
 async function loggedIn(user: string, more: Partial<Kernel.Auth.ConnectionCreateParams> = {}): Promise<Person> {
   const { kernel, practice } = on;
   const { username, password } = practice.user(user);
   const name = `of ${username}`;
   await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-  const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name }, ...more });
+  const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name }, ...more });
   await person.login();
-  await person.loggedIn();
+  await person.waitForSuccess();
   return person;
 }
 
-/** A health check by hand; answers the connection as the check left it. */
+/** Requests a health check; returns the connection after it. */
 function check(person: Person): Promise<Kernel.Auth.ManagedAuth> {
   return on.kernel.post(`/auth/connections/${person.id}/check`);
 }
@@ -45,8 +45,8 @@ async function timelineOf(person: Person): Promise<Kernel.Auth.ManagedAuthTimeli
   return (await on.kernel.auth.connections.timeline(person.id)).items;
 }
 
-describe('a health check by hand', () => {
-  test('finds an expired session, says nothing of it while the site is away, and Holdfast logs in again with nobody there', async () => {
+describe('a requested health check', () => {
+  test('detects an expired session, decides nothing while the site is down, and starts an automatic login', async () => {
     const { practice } = on;
     const person = await loggedIn('alice');
     const before = await practice.counts('alice');
@@ -57,7 +57,7 @@ describe('a health check by hand', () => {
       expect(typeof event?.browser_session_id).toBe(method === 'browser' ? 'string' : 'undefined');
     };
     expect(await practice.expire('alice')).toBe(1);
-    // Whoever cannot see it must not guess.
+    // A check without a result must not guess.
     for (const mode of ['down', 'nonsense'] as const) {
       await practice.setMode(mode);
       expect(await check(person)).toMatchObject({ status: 'AUTHENTICATED', flow_type: 'LOGIN', can_reauth: true });
@@ -66,7 +66,7 @@ describe('a health check by hand', () => {
     expect(await practice.counts('alice')).toEqual(before);
 
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect((await practice.counts('alice')).passwords).toBe(before.passwords + 1);
     const inconclusive = {
       ...{ type: 'health_check', status: 'AUTHENTICATED', previous_status: 'AUTHENTICATED' },
@@ -79,13 +79,13 @@ describe('a health check by hand', () => {
       inconclusive,
       { type: 'login', status: 'SUCCESS' },
     ]);
-    // And the profile holds the new session. The first check after a login learns how the next one goes without a browser.
+    // The profile holds the new session. The first check after a login finds the request for checks without a browser.
     await isContent('browser');
     await isContent('request');
     expect((await practice.counts('alice')).passwords).toBe(before.passwords + 1);
   });
 
-  test('never tries a refused password twice; a new one is tried once', async () => {
+  test('never tries a rejected password twice, and tries a new one once', async () => {
     const { kernel, practice } = on;
     const person = await loggedIn('bob');
     const before = await practice.counts('bob');
@@ -93,7 +93,7 @@ describe('a health check by hand', () => {
     await practice.expire('bob');
 
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({
+    expect(await person.waitForReauth()).toMatchObject({
       status: 'NEEDS_AUTH',
       flow_status: 'FAILED',
       error_code: 'credentials_invalid',
@@ -122,44 +122,47 @@ describe('a health check by hand', () => {
     expect(await practice.counts('bob')).toMatchObject({ passwords: refused.passwords + 1, refused: refused.refused });
   });
 
-  test('takes no other account for the one that was logged in before', async () => {
+  test('does not accept another account than the one logged in before', async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('heidi');
     const name = 'one account alone';
     const before = await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name } });
     await person.login();
-    await person.loggedIn();
-    await practice.leadElsewhere('heidi', 'frank');
+    await person.waitForSuccess();
+    await practice.switchAccount('heidi', 'frank');
     await practice.expire('heidi');
 
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({
+    expect(await person.waitForReauth()).toMatchObject({
       ...{ status: 'NEEDS_AUTH', flow_status: 'FAILED', error_code: 'account_mismatch', can_reauth: false },
     });
     expect(await kernel.credentials.retrieve(name)).toEqual(before);
-    // The profile holds nothing of the other account: a person who logs in meets the form.
+    // The profile has no session of the other account, so the next login shows the form.
     const { passwords } = await practice.counts('heidi');
-    await practice.leadElsewhere('heidi', null);
+    await practice.switchAccount('heidi', null);
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+    expect(await person.waitForSuccess()).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
     expect((await practice.counts('heidi')).passwords).toBe(passwords + 1);
     await kernel.auth.connections.delete(person.id);
   });
 
-  test('logs in again by codes that come by themselves, and tells webhooks of it', async () => {
+  test('logs in again with delivered codes, and notifies webhooks', async () => {
     const { kernel, practice } = on;
     const { id } = await kernel.post<{ id: string }>('/webhooks', { body: { url: practice.page('/test/nowhere') } });
     const { username, password } = practice.user('grace');
     const name = 'with texts';
     await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-    const person = await newcomer(on, { login_url: practice.page('/login/sms'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login/sms'), credential: { name } });
     await kernel.patch(`/auth/connections/${person.id}`, { body: { codes: { api: ['sms'] } } });
     const url = `${on.baseUrl}/auth/connections/${person.id}/codes`;
     await practice.deliver('grace', { url, secret: on.apiKey });
 
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
     const secret = 'the auth token of nobody';
     const source = await kernel.post<{ url: string }>('/code_sources', { body: { type: 'twilio', secret } });
     const phone = '+15550100016';
@@ -167,7 +170,7 @@ describe('a health check by hand', () => {
     await practice.deliver('grace', { url: source.url, secret, as: 'twilio', to: phone });
     await practice.expire('grace');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect(await practice.counts('grace')).toMatchObject({ passwords: 2, codes: 2, refused: 0 });
     const told = await kernel.get<{ event_type: string }[]>(`/webhooks/${id}/deliveries`);
     expect(new Set(told.map((delivery) => delivery.event_type))).toEqual(
@@ -181,35 +184,38 @@ describe('a health check by hand', () => {
     await kernel.auth.connections.delete(person.id);
   });
 
-  test('logs in again by a mailed link, which is opened in its own session', async () => {
+  test('logs in again by a mailed link, opened in its own browser session', async () => {
     const { kernel, practice } = on;
     const name = 'with mails';
     const values = { email: practice.user('frank').email };
     await kernel.credentials.create({ name, domain: practice.domain, values });
-    const person = await newcomer(on, { login_url: practice.page('/login/magic-link'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login/magic-link'), credential: { name } });
     const secret = 'the signing key of nobody';
     const source = await kernel.post<{ url: string }>('/code_sources', { body: { type: 'mailgun', secret } });
     const mailbox = 'frank@mail.example';
     await kernel.patch(`/auth/connections/${person.id}`, { body: { codes: { email_address: mailbox } } });
     await practice.deliver('frank', { url: source.url, secret, as: 'mailgun', to: mailbox });
 
-    // The link lets the page that waits go on, once its own has been pressed.
-    await practice.setLinkOpens('there', 'button');
+    // The link continues the waiting page, once the button of the link's page is clicked.
+    await practice.setMailedLink('there', 'button');
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
-    // The link signs in the browser that opens it: it must be the one that waits.
-    await practice.setLinkOpens('here');
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
+    // The link signs in the browser that opens it, which must be the waiting one.
+    await practice.setMailedLink('here');
     await practice.expire('frank');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
-    await practice.setLinkOpens('there');
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    await practice.setMailedLink('there');
     expect(await practice.counts('frank')).toMatchObject({ codes: 2, refused: 0 });
     await kernel.auth.connections.delete(person.id);
   });
 });
 
 describe('a recorded connection', () => {
-  test('has a video of its login and of its check, for its project alone', async () => {
+  test('has a video of its login and of its check, visible only in its project', async () => {
     const { kernel } = on;
     const person = await loggedIn('erin', { record_session: true, login_url: on.practice.page('/login') });
     await check(person);
@@ -221,7 +227,7 @@ describe('a recorded connection', () => {
       expect(replays.map((replay) => [replay.replay_id, typeof replay.finished_at])).toEqual([[replayId, 'string']]);
       const video = Buffer.from(await (await kernel.browsers.replays.download(replayId, { id })).arrayBuffer());
       expect(video.subarray(4, 8).toString('latin1')).toBe('ftyp');
-      // Made by a recorder inside the session, and fetched out of it before it ended.
+      // Recorded inside the session and fetched before it ended.
       const kept = await on.store.recordings.find(DEFAULT_PROJECT_ID, id, replayId);
       expect(kept).toMatchObject({ bytes: video.length });
       const { id: otherProject } = await kernel.projects.create({ name: `no videos of ${replayId}` });
@@ -234,16 +240,16 @@ describe('a recorded connection', () => {
 });
 
 describe('a passkey', () => {
-  test('that a person lets Holdfast keep stands for password and code from then on', async () => {
+  test('that a person lets Holdfast keep replaces password and code', async () => {
     const { kernel, practice, store } = on;
     const { username, password } = practice.user('alice');
-    const person = await newcomer(on, { login_url: practice.page('/login/passkey-offer') });
+    const person = await newPerson(on, { login_url: practice.page('/login/passkey-offer') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: username, password });
-    await person.asked();
-    await person.give({ code: (await practice.smsCode('alice')) ?? '' });
-    const offer = await person.asked();
+    await person.waitForInput();
+    await person.answer({ identifier: username, password });
+    await person.waitForInput();
+    await person.answer({ code: (await practice.smsCode('alice')) ?? '' });
+    const offer = await person.waitForInput();
     expect(offer.choices).toMatchObject([
       {
         id: 'create_passkey',
@@ -254,7 +260,10 @@ describe('a passkey', () => {
     ]);
     expect(await practice.passkeys('alice')).toEqual([]);
     await person.choose(({ id }) => id === 'create_passkey');
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
 
     const [passkey] = await practice.passkeys('alice');
     const saved = await kernel.get<Record<string, unknown>>(
@@ -273,30 +282,30 @@ describe('a passkey', () => {
     };
     await practice.expire('alice');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     await hasSigned(1);
 
-    // Another connection, by the button of a page that takes nothing else; and none where the site is not the passkey's.
+    // Another connection uses it on a page that accepts only passkeys; on another site it is not used.
     const name = String(saved['name']);
-    const byButton = await newcomer(on, { login_url: practice.page('/login/passkey'), credential: { name } });
+    const byButton = await newPerson(on, { login_url: practice.page('/login/passkey'), credential: { name } });
     await byButton.login();
-    await byButton.loggedIn();
+    await byButton.waitForSuccess();
     await hasSigned(2);
     expect(await practice.counts('alice')).toEqual(before);
 
-    // And from an external secret store, which has an older count: the site refuses one that does not grow.
+    // An external secret store has an older counter, and the site rejects one that does not grow.
     const { passkeys } = (await store.credentials.open(String(saved['id']))) ?? {};
     secrets['sites/alice'] = { data: { passkeys: passkeys?.map((each) => ({ ...each, sign_count: 1 })) } };
     const provider = { name: 'bao', provider_type: 'vault', token: TOKEN, address: vault.address };
     await kernel.post('/org/credential_providers', { body: provider });
     const credential = { provider: 'bao', path: 'sites/alice' };
-    const external = await newcomer(on, { login_url: practice.page('/login/passkey'), credential });
+    const external = await newPerson(on, { login_url: practice.page('/login/passkey'), credential });
     await external.login();
-    expect(await external.loggedIn()).toMatchObject({ can_reauth_reason: 'requirements_satisfiable' });
+    expect(await external.waitForSuccess()).toMatchObject({ can_reauth_reason: 'requirements_satisfiable' });
     expect(await practice.counts('alice')).toEqual(before);
   });
 
-  test('that a person lets Holdfast keep is written to the external secret store that the login is from', async () => {
+  test("that a person lets Holdfast keep is written to the login's external secret store", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('bob');
     await practice.setPassword('bob', password);
@@ -305,13 +314,16 @@ describe('a passkey', () => {
     const provider = { name: 'writable', provider_type: 'vault', token: TOKEN, address: vault.address };
     await kernel.post('/org/credential_providers', { body: provider });
     const credential = { provider: 'writable', path: 'sites/bob' };
-    const person = await newcomer(on, { login_url: practice.page('/login/passkey-offer'), credential });
+    const person = await newPerson(on, { login_url: practice.page('/login/passkey-offer'), credential });
     await person.login();
-    await person.asked();
-    await person.give({ code: (await practice.smsCode('bob')) ?? '' });
-    await person.asked();
+    await person.waitForInput();
+    await person.answer({ code: (await practice.smsCode('bob')) ?? '' });
+    await person.waitForInput();
     await person.choose(({ id }) => id === 'create_passkey');
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    expect(await person.waitForSuccess()).toMatchObject({
+      can_reauth: true,
+      can_reauth_reason: 'requirements_satisfiable',
+    });
     const [passkey] = await practice.passkeys('bob');
     expect(item).toMatchObject({
       data: { username, password, note: 'kept', passkeys: [{ credential_id: passkey?.id, rp_id: 'localhost' }] },
@@ -321,7 +333,7 @@ describe('a passkey', () => {
     const before = await practice.counts('bob');
     await practice.expire('bob');
     await check(person);
-    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.waitForReauth()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect(await practice.counts('bob')).toEqual(before);
   });
 });

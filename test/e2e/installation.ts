@@ -33,14 +33,14 @@ import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { startDatabase } from '../store/databases.ts';
 import { createPractice, type Practice } from './practice.ts';
 
-/** Everything of Holdfast in one process, on free ports and in a temporary folder, as `npm start` wires it. */
+/** All of Holdfast in one process, wired as in `npm start`, on free ports and in a temporary folder. */
 export interface Installation {
-  /** The public client, unmodified, over sockets. */
+  /** The unmodified public client. */
   kernel: Kernel;
   baseUrl: string;
   apiKey: string;
   practice: Practice;
-  /** Address of the dev server, for Temporal clients of a test's own. */
+  /** The dev server, for a test's own Temporal clients. */
   temporal: { address: string; namespace: string; client: TestWorkflowEnvironment['client'] };
   connections: ConnectionsClient;
   browserService: BrowserServiceSettings;
@@ -48,60 +48,60 @@ export interface Installation {
   /** URL of the database. */
   databaseUrl: string;
   masterKey: Buffer;
-  /** What every part finds when it reads the master keys again: the one that wraps first. */
+  /** The keys that every part gets on a reload; the first one wraps. */
   masterKeys: Buffer[];
   close(): Promise<void>;
 }
 
-/** What an operator may set. `captchaKey`: the practice site's solver is asked, which knows by the key how to behave. */
+/** Operator settings. `captchaKey` enables the practice site's CAPTCHA solver and selects its behavior. */
 export type InstallationOptions = { allowHosts?: string[]; captchaKey?: string } & Pick<WorkerOptions, 'model'>;
 
 const NAMESPACE = 'default';
 const silent = pino({ level: 'silent' });
 
-/** Starts one; one for each test file, for two cores carry no more. What has started is ended when a part fails. */
+/** Starts an installation; if a part fails to start, stops the others. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
-  const opened: (() => Promise<unknown>)[] = [];
+  const teardowns: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
-    for (const end of opened.splice(0).reverse()) await end();
+    for (const end of teardowns.splice(0).reverse()) await end();
   };
   try {
-    return { ...(await start(options, opened)), close };
+    return { ...(await start(options, teardowns)), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Starts every part in the order of its needs; what ends them is added to `opened`. */
+/** Starts all parts in order of dependency; adds their teardowns to `teardowns`. */
 async function start(
   { allowHosts = [], model, captchaKey }: InstallationOptions,
-  opened: (() => Promise<unknown>)[],
+  teardowns: (() => Promise<unknown>)[],
 ): Promise<Omit<Installation, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'hf-e2e-'));
-  opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  teardowns.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const masterKey = randomBytes(32);
   const apiKey = `e2e-${randomBytes(16).toString('hex')}`;
   const masterKeys = [masterKey];
   quietRuntime();
 
   const database = await startDatabase();
-  opened.push(() => database.stop());
+  teardowns.push(() => database.stop());
   const reloadMasterKeys = () => Promise.resolve(masterKeys);
   const store = createStore({ connection: database.connection, masterKey, reloadMasterKeys });
-  opened.push(() => store.close());
+  teardowns.push(() => store.close());
   await store.bootstrap({ plan: 'enterprise', apiKey });
   const { signingKey, identityKey, payloadKeys } = await sharedKeys(store, { masterKey });
 
-  // In memory, for nothing starts it again: each step of a workflow would wait for the disk.
+  // In memory, because it is never restarted and each workflow step would wait for the disk.
   const env = await startDevServer({
     server: { namespace: NAMESPACE, log: { format: 'json', level: 'error' } },
     client: { dataConverter: createDataConverter(payloadKeys) },
   });
-  opened.push(() => env.teardown());
+  teardowns.push(() => env.teardown());
 
   const sandbox = await startSandbox({ port: 0, stateFile: join(folder, 'sandbox.json') });
-  opened.push(() => sandbox.close());
+  teardowns.push(() => sandbox.close());
   const policy = createEgressPolicy(
     [`localhost:${sandbox.port}`, `127.0.0.1:${sandbox.port}`, ...allowHosts].join(','),
   );
@@ -121,7 +121,7 @@ async function start(
     sessionLimit: (projectId) => store.sessionLimits.effective(projectId),
     logger: silent,
   });
-  opened.push(() => browser.close());
+  teardowns.push(() => browser.close());
   const browserService = { baseUrl: browser.url, apiKey: browserKey };
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -137,12 +137,12 @@ async function start(
     model,
     captchaSolver: captchaKey === undefined ? undefined : { url: `${sandbox.url}/captcha-solver`, key: captchaKey },
   });
-  opened.push(() => worker.close());
+  teardowns.push(() => worker.close());
 
   const connections = createConnectionsClient({
     temporal: env.client,
     identityKey,
-    // Only a hang takes it, even on a machine that stands still for a while.
+    // Long enough for a machine that stalls.
     timeoutMs: 200_000,
   });
   const lanes = createWebhookLanes({ temporal: env.client });
@@ -150,7 +150,7 @@ async function start(
     startWebhookDispatcher(store.webhookDeliveries, lanes),
     startCodeDelivery(createCodeInbox({ store, connections, clock: () => new Date() })),
   ];
-  opened.push(async () => {
+  teardowns.push(async () => {
     for (const task of tasks) task.stop();
   });
   const api = await startApi({
@@ -174,7 +174,7 @@ async function start(
     clock: () => new Date(),
     health: createHealth({ store, connection: env.connection, namespace: NAMESPACE, browser: browserService }),
   });
-  opened.push(() => api.close());
+  teardowns.push(() => api.close());
   return {
     kernel: new Kernel({ apiKey, baseURL: baseUrl }),
     baseUrl,
@@ -190,10 +190,10 @@ async function start(
   };
 }
 
-/** A worker's notes of every start and end would drown what a failing test says. Once for each process. */
-let quiet = false;
+/** Hides the worker's start and stop messages. Once per process. */
+let isQuiet = false;
 function quietRuntime(): void {
-  if (quiet) return;
-  quiet = true;
+  if (isQuiet) return;
+  isQuiet = true;
   Runtime.install({ logger: new DefaultLogger('WARN') });
 }

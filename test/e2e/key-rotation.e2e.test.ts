@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createStore } from '../../store/store.ts';
 import { startInstallation } from './installation.ts';
-import { newcomer } from './person.ts';
+import { newPerson } from './person.ts';
 
-test('all keys change while a login waits for its person, and the login goes on', async () => {
+test('a login that awaits input continues after all keys are rotated', async () => {
   const on = await startInstallation();
   try {
-    const person = await newcomer(on, { login_url: on.practice.page('/login') });
+    const person = await newPerson(on, { login_url: on.practice.page('/login') });
     await person.login();
-    await person.asked();
+    await person.waitForInput();
 
     const next = randomBytes(32);
     on.masterKeys.unshift(next);
@@ -31,11 +31,11 @@ test('all keys change while a login waits for its person, and the login goes on'
     await later.close();
     on.masterKeys.pop();
 
-    await person.give({ identifier: 'alice', password: on.practice.user('alice').password });
-    await person.loggedIn();
-    const second = await newcomer(on, { login_url: on.practice.page('/login') });
+    await person.answer({ identifier: 'alice', password: on.practice.user('alice').password });
+    await person.waitForSuccess();
+    const second = await newPerson(on, { login_url: on.practice.page('/login') });
     await second.login();
-    await second.asked();
+    await second.waitForInput();
   } finally {
     await on.close();
   }

@@ -1,47 +1,47 @@
 import { expect, it } from 'vitest';
 import { LONG_PASSWORD, RECOVERS_WITHIN_MS, setUpKillSteps } from './kill-steps.ts';
-import { personAt } from './person.ts';
-import { until } from './process-tree.ts';
+import { personFor } from './person.ts';
+import { waitFor } from './until.ts';
 
 const steps = setUpKillSteps();
 
 /**
- * Where most would be lost: an answer that was typed, and everything at once. Until the end the passwords are wrong ones, so
- * that the login asks for another whatever became of them. `kill-steps.soak.test.ts` kills every part at every step, each in
- * a login of its own.
+ * The kills that could lose most: after an answer was typed, and of everything at once. All passwords but the last are wrong,
+ * so that the login asks again whatever happened to them. `kill-steps.soak.test.ts` kills every role at every step, each in a
+ * separate login.
  */
-it('a login outlives what it runs on, asks again for what was lost, and types no password twice; an action runs again or is said to be lost', async () => {
+it('a login survives killed processes, asks again for lost values, and types no password twice; an action is retried or reported lost', async () => {
   const on = steps();
-  const [first, actions] = await Promise.all([on.begun('/login'), on.invoked()]);
+  const [first, actions] = await Promise.all([on.startLogin('/login'), on.startInvocations()]);
 
-  // The browser in which a person is awaited.
-  await on.tree.killChromium((await first.asked()).browser_session_id ?? '');
-  // Somebody who has seen no pause yet: the one that still waits is answered as it is, or the next.
-  const person = personAt(on.kernel, first.id);
-  await person.asked();
-  await person.give({ identifier: 'carol', password: 'wrong' });
-  await person.asked();
-  await on.typedAtMost('carol', 1);
+  // The browser, while the login awaits input.
+  await on.tree.killChromium((await first.waitForInput()).browser_session_id ?? '');
+  // A new person has seen no interaction yet, so that the pending one or the next is answered.
+  const person = personFor(on.kernel, first.id);
+  await person.waitForInput();
+  await person.answer({ identifier: 'carol', password: 'wrong' });
+  await person.waitForInput();
+  await on.expectPasswordsAtMost('carol', 1);
 
-  // The worker, among the keys of a password and in the middle of an action.
-  await on.givenUntil(person, { identifier: 'carol', password: LONG_PASSWORD }, ['intent', 'typed', 'pressed']);
-  const back = on.killed('worker');
-  await until(async () => (await on.tree.health()) === 503 || null, RECOVERS_WITHIN_MS, '/health to tell of it', 50);
+  // The worker, while it types a password and runs an action.
+  await on.answerUntilTyping(person, { identifier: 'carol', password: LONG_PASSWORD }, ['intent', 'typed', 'pressed']);
+  const back = on.killRole('worker');
+  await waitFor(async () => (await on.tree.health()) === 503 || null, RECOVERS_WITHIN_MS, '/health to tell of it', 50);
   await back;
   expect(on.tree.output()).toMatch(/^worker ended \(signal SIGKILL\); starting it again/m);
-  await actions.recovers();
-  await person.asked();
-  await on.typedAtMost('carol', 1);
+  await actions.expectRecovery();
+  await person.waitForInput();
+  await on.expectPasswordsAtMost('carol', 1);
 
-  // The browser service, between the press and a slow answer.
-  const given = await on.givenSlowly(person, { identifier: 'carol', password: 'wrong, too' });
-  await on.killed('browser');
+  // The browser service, between the submit and a slow response.
+  const given = await on.answerSlowly(person, { identifier: 'carol', password: 'wrong, too' });
+  await on.killRole('browser');
   await on.practice.setMode('ok');
-  await person.asked();
-  await on.typedAtMost('carol', given);
+  await person.waitForInput();
+  await on.expectPasswordsAtMost('carol', given);
 
-  // The supervisor, and with it everything, while a person is awaited.
-  await on.killedAll();
-  await on.finishes(person, 'carol');
-  await on.untilBrowsersEnded();
+  // The supervisor, and with it everything, while the login awaits input.
+  await on.killAll();
+  await on.finishLogin(person, 'carol');
+  await on.waitForBrowsersToEnd();
 });

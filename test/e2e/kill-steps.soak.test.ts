@@ -1,70 +1,70 @@
 import { expect, it } from 'vitest';
 import { LONG_PASSWORD, RECOVERS_WITHIN_MS, setUpKillSteps } from './kill-steps.ts';
-import { until } from './process-tree.ts';
+import { waitFor } from './until.ts';
 
-/** Whatever dies, the login goes on or asks again, and no password is typed more often than it was given. */
+/** Whatever is killed, the login continues or asks again, and no password is typed more often than submitted. */
 const steps = setUpKillSteps();
 
 it.for(['worker', 'browser', 'temporal'] as const)(
-  'goes on when the %s dies while a login page is looked for',
+  'continues when the %s is killed while it looks for the login page',
   async (role) => {
-    const person = await steps().begun();
-    await steps().killed(role);
-    await steps().finishes(person, 'alice');
+    const person = await steps().startLogin();
+    await steps().killRole(role);
+    await steps().finishLogin(person, 'alice');
   },
 );
 
 it.for(['api', 'browser', 'store', 'temporal', 'worker', 'chromium'] as const)(
-  'takes the answer, or asks again, when the %s dies while a person is awaited',
+  'accepts the answer, or asks again, when the %s is killed while awaiting input',
   async (role) => {
-    const person = await steps().begun();
-    const { browser_session_id: session } = await person.asked();
+    const person = await steps().startLogin();
+    const { browser_session_id: session } = await person.waitForInput();
     if (role === 'chromium') await steps().tree.killChromium(session ?? '');
-    else await steps().killed(role);
-    await steps().finishes(person, 'bob');
+    else await steps().killRole(role);
+    await steps().finishLogin(person, 'bob');
   },
 );
 
-it('types no password twice when the worker dies among its keys', async () => {
+it('types no password twice when the worker is killed while typing', async () => {
   await steps().practice.setPassword('carol', LONG_PASSWORD);
-  const person = await steps().begun();
-  await person.asked();
+  const person = await steps().startLogin();
+  await person.waitForInput();
   const values = { identifier: 'carol', password: LONG_PASSWORD };
-  await steps().givenUntil(person, values, ['intent', 'typed', 'pressed']);
-  await steps().killed('worker');
-  await steps().finishes(person, 'carol', LONG_PASSWORD, 1);
+  await steps().answerUntilTyping(person, values, ['intent', 'typed', 'pressed']);
+  await steps().killRole('worker');
+  await steps().finishLogin(person, 'carol', LONG_PASSWORD, 1);
 });
 
 it.for(['worker', 'browser', 'store', 'temporal'] as const)(
-  'types no password twice when the %s dies between the press and a slow answer',
+  'types no password twice when the %s is killed between the submit and a slow response',
   async (role) => {
     const on = steps();
-    const person = await on.begun();
-    await person.asked();
-    const given = await on.givenSlowly(person, { identifier: 'dave', password: on.practice.user('dave').password });
-    await on.killed(role);
+    const person = await on.startLogin();
+    await person.waitForInput();
+    const given = await on.answerSlowly(person, { identifier: 'dave', password: on.practice.user('dave').password });
+    await on.killRole(role);
     await on.practice.setMode('ok');
-    await on.finishes(person, 'dave', undefined, given);
+    await on.finishLogin(person, 'dave', undefined, given);
   },
 );
 
-it('is logged in again, or says why not, when the worker dies in a health check', async () => {
+it('logs in again, or reports why not, when the worker is killed during a health check', async () => {
   const on = steps();
-  const person = await on.begun();
-  await on.finishes(person, 'erin');
+  const person = await on.startLogin();
+  await on.finishLogin(person, 'erin');
   await on.practice.expire('erin');
   const before = (await on.practice.counts('erin')).passwords;
-  // One that has ended its work may still be there, or not.
+  // A worker that has finished may or may not still be running.
   const known = new Set(await on.tree.chromiums());
   const check = on.kernel.post(`/auth/connections/${person.id}/check`).catch(() => null);
-  await until(
+  await waitFor(
     async () => (await on.tree.chromiums()).some((pid) => !known.has(pid)) || null,
     RECOVERS_WITHIN_MS,
     'a browser of the check',
   );
-  await on.killed('worker');
+  await on.killRole('worker');
   await check;
-  const end = await until(
+  const end = await waitFor(
     async () => {
       const now = await person.read().catch(() => null);
       return now?.flow_type === 'REAUTH' && now.flow_status !== 'IN_PROGRESS' ? now : null;
@@ -76,17 +76,17 @@ it('is logged in again, or says why not, when the worker dies in a health check'
   expect((await on.practice.counts('erin')).passwords - before).toBe(1);
 });
 
-it('runs an action again, or says that it was lost, when the worker dies in the middle of it', async () => {
-  const invoked = await steps().invoked();
-  await steps().killed('worker');
-  await invoked.recovers();
+it('retries an action, or reports it lost, when the worker is killed while it runs', async () => {
+  const invoked = await steps().startInvocations();
+  await steps().killRole('worker');
+  await invoked.expectRecovery();
 });
 
-it('goes on where it was when everything is killed and started again', async () => {
+it('continues when everything is killed and started again', async () => {
   const on = steps();
-  const person = await on.begun('/login/two-step');
-  await person.asked();
-  await on.killedAll();
-  await on.finishes(person, 'frank');
-  await on.untilBrowsersEnded();
+  const person = await on.startLogin('/login/two-step');
+  await person.waitForInput();
+  await on.killAll();
+  await on.finishLogin(person, 'frank');
+  await on.waitForBrowsersToEnd();
 });

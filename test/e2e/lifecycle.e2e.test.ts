@@ -4,9 +4,9 @@ import { customerNumberOf } from '../../sandbox/users.ts';
 import { startStandIn, type Call, type StandIn } from '../credential-providers/stand-ins.ts';
 import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, typesOf } from './person.ts';
+import { newPerson, fieldTypes } from './person.ts';
 
-/** The shortest that a credential may have: each wait for another code takes it. */
+/** The shortest allowed, because each wait for a new code takes one period. */
 const SHORT_PERIOD_S = 10;
 
 let model: StandIn;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await model.close();
 });
 
-/** A model that is asked between forms and takes the one for members. */
+/** A model that chooses the form for members. */
 function takeMembers({ body }: Call): [number, unknown] {
   const { messages } = z.object({ messages: z.array(z.object({ content: z.string() })) }).parse(JSON.parse(body));
   const { forms } = z.object({ forms: z.array(z.unknown()) }).parse(JSON.parse(messages.at(-1)?.content ?? ''));
@@ -28,13 +28,13 @@ function takeMembers({ body }: Call): [number, unknown] {
   return [200, { choices: [{ message: { content: String(number) } }] }];
 }
 
-describe('two fields that both say who somebody is', () => {
-  test('are saved under names of their own, and typed again each into its own', async () => {
+describe('two identifier fields', () => {
+  test('are saved under separate names and typed into their own fields again', async () => {
     const { kernel, practice } = on;
     const user = practice.user('bob');
-    const person = await newcomer(on, { login_url: practice.page('/login/customer') });
+    const person = await newPerson(on, { login_url: practice.page('/login/customer') });
     await person.login();
-    const { fields, interaction_id } = await person.asked();
+    const { fields, interaction_id } = await person.waitForInput();
     expect(fields?.map(({ ref }) => ref)).toEqual(['customer_number', 'user_id', 'password']);
     const [customer, id, password] = fields ?? [];
     const answer = {
@@ -46,12 +46,12 @@ describe('two fields that both say who somebody is', () => {
       },
     };
     await kernel.auth.connections.submit(person.id, answer);
-    const { credential } = await person.loggedIn();
+    const { credential } = await person.waitForSuccess();
     const saved = await kernel.credentials.retrieve(credential?.name ?? '');
     expect([...(saved.value_keys ?? [])].sort()).toEqual(['customer_number', 'password', 'user_id']);
     await practice.expire('bob');
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ can_reauth_reason: 'viable_plans_found' });
+    expect(await person.waitForSuccess()).toMatchObject({ can_reauth_reason: 'viable_plans_found' });
     expect(await practice.counts('bob')).toMatchObject({ passwords: 2, refused: 0 });
     const timeline = await kernel.auth.connections.timeline(person.id);
     const flows = timeline.getPaginatedItems().filter(({ type }) => type !== 'health_check');
@@ -59,25 +59,25 @@ describe('two fields that both say who somebody is', () => {
   });
 });
 
-test('a question on the phone beside a field for a code takes the code instead', async () => {
+test('an approval on the phone beside a code field also accepts the code', async () => {
   const { totpSecret, ...user } = on.practice.user('heidi');
-  const person = await newcomer(on, { login_url: on.practice.page('/login/push-code') });
+  const person = await newPerson(on, { login_url: on.practice.page('/login/push-code') });
   await person.login();
-  await person.asked();
-  await person.give({ identifier: user.username, password: user.password });
-  const pause = await person.askedElsewhere();
+  await person.waitForInput();
+  await person.answer({ identifier: user.username, password: user.password });
+  const pause = await person.waitForExternalAction();
   expect(pause.external_action_message).toMatch(/phone/i);
-  expect(typesOf(pause.fields)).toBe('totp_code');
+  expect(fieldTypes(pause.fields)).toBe('totp_code');
   expect(pause.discovered_fields).toHaveLength(1);
-  await person.give({ totp_code: authenticatorCode(totpSecret) });
-  await person.loggedIn();
+  await person.answer({ totp_code: authenticatorCode(totpSecret) });
+  await person.waitForSuccess();
 });
 
-test('a site that takes no more attempts is given none, and its words are told', async () => {
+test('a site that accepts no more attempts gets none, and its message is reported', async () => {
   const { kernel, practice } = on;
   const { username, password } = practice.user('alice');
   await kernel.credentials.create({ name: 'shut out', domain: practice.domain, values: { username, password } });
-  const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name: 'shut out' } });
+  const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name: 'shut out' } });
   for (const [why, words] of [
     ['locked', /locked/],
     ['attempts', /Too many/],
@@ -85,80 +85,80 @@ test('a site that takes no more attempts is given none, and its words are told',
     await practice.lock(username, why);
     await person.login();
     const said = expect.stringMatching(words) as string;
-    expect(await person.ended()).toMatchObject({ error_code: 'max_attempts_reached', website_error: said });
+    expect(await person.waitForEnd()).toMatchObject({ error_code: 'max_attempts_reached', website_error: said });
   }
   expect((await practice.counts(username)).passwords).toBe(2);
 });
 
 describe('an account picker', () => {
-  test('is answered in a REAUTH as the login answered it', async () => {
+  test('is answered in a REAUTH as in the login', async () => {
     const { practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/picker') });
+    const person = await newPerson(on, { login_url: practice.page('/login/picker') });
     await person.login();
-    await person.asked();
+    await person.waitForInput();
     await person.choose(({ label }) => label.includes('Bob'));
-    await person.asked();
-    await person.give({ password: practice.user('bob').password });
-    expect((await person.loggedIn()).can_reauth).toBe(true);
+    await person.waitForInput();
+    await person.answer({ password: practice.user('bob').password });
+    expect((await person.waitForSuccess()).can_reauth).toBe(true);
     await practice.expire('bob');
     await on.connections.check(person.id);
-    expect(await person.loggedIn()).toMatchObject({ flow_type: 'REAUTH', status: 'AUTHENTICATED' });
+    expect(await person.waitForSuccess()).toMatchObject({ flow_type: 'REAUTH', status: 'AUTHENTICATED' });
   });
 });
 
-describe('a login page that was made anew', () => {
-  test('is read where the plan does not fit, and ends a REAUTH that it leads nowhere', async () => {
+describe('a redesigned login page', () => {
+  test('is read again if the plan does not match, and ends the REAUTH if it is a dead end', async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('erin');
     await kernel.credentials.create({ name: 'anew', domain: practice.domain, values: { username, password } });
     await practice.setLayout('renamed');
-    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name: 'anew' } });
+    const person = await newPerson(on, { login_url: practice.page('/login'), credential: { name: 'anew' } });
     await person.login();
     const planned = { can_reauth_reason: 'viable_plans_found' };
-    expect(await person.loggedIn()).toMatchObject(planned);
+    expect(await person.waitForSuccess()).toMatchObject(planned);
     for (const layout of ['steps', 'dead_end'] as const) {
       await practice.setLayout(layout);
       await practice.expire('erin');
       await on.connections.check(person.id);
       const end = layout === 'steps' ? { status: 'AUTHENTICATED' } : { error_code: 'stuck_in_loop' };
-      expect(await person.reauthenticated()).toMatchObject({ flow_type: 'REAUTH', ...planned, ...end });
+      expect(await person.waitForReauth()).toMatchObject({ flow_type: 'REAUTH', ...planned, ...end });
     }
     expect(await practice.counts('erin')).toMatchObject({ passwords: 3, refused: 0 });
     await practice.setLayout('usual');
   });
 });
 
-describe('forms that look alike', () => {
-  test('are told apart by a model, and can_reauth says that it has to be asked again', async () => {
+describe('similar forms', () => {
+  test('are distinguished by a model, and can_reauth reports that the choice will be needed again', async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('frank');
     const name = 'of a member';
     await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
-    const person = await newcomer(on, { login_url: practice.page('/login/two-forms'), credential: { name } });
+    const person = await newPerson(on, { login_url: practice.page('/login/two-forms'), credential: { name } });
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'cua_has_credential' });
+    expect(await person.waitForSuccess()).toMatchObject({ can_reauth: true, can_reauth_reason: 'cua_has_credential' });
     expect(model.calls.length).toBeGreaterThan(0);
   });
 });
 
 describe('a site that asks to set up an authenticator', () => {
-  test('has its key kept by a person who agrees, be it a QR code alone, and its codes are tried twice from then on', async () => {
+  test("has its key saved with the person's consent, even from a QR code, and its codes are tried twice afterwards", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('heidi');
     await practice.setTotpPeriod(username, SHORT_PERIOD_S);
-    await practice.showKey('canvas');
-    const person = await newcomer(on, { login_url: practice.page('/login/enrol') });
+    await practice.setKeyFormat('canvas');
+    const person = await newPerson(on, { login_url: practice.page('/login/enrol') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: username, password });
-    const pause = await person.asked();
+    await person.waitForInput();
+    await person.answer({ identifier: username, password });
+    const pause = await person.waitForInput();
     expect(pause.choices).toMatchObject([{ id: 'keep_authenticator', label: 'Let Holdfast store this authenticator' }]);
     expect(JSON.stringify(pause)).not.toMatch(/[A-Z2-7]{4} [A-Z2-7]{4}|[A-Z2-7]{32}/);
-    await practice.refuseCodes(username, 1);
+    await practice.rejectCodes(username, 1);
     await person.choose(({ id }) => id === 'keep_authenticator');
-    expect((await person.asked()).fields).toMatchObject([{ type: 'totp_code', reason: 'rejected' }]);
+    expect((await person.waitForInput()).fields).toMatchObject([{ type: 'totp_code', reason: 'rejected' }]);
     await person.choose(({ id }) => id === 'keep_authenticator');
-    const { credential, can_reauth_reason: reason } = await person.loggedIn();
+    const { credential, can_reauth_reason: reason } = await person.waitForSuccess();
     expect(reason).toBe('viable_plans_found');
     expect((await kernel.credentials.retrieve(credential?.name ?? '')).has_totp_secret).toBe(true);
 
@@ -168,23 +168,23 @@ describe('a site that asks to set up an authenticator', () => {
       [9, { ...refused, can_reauth_reason: 'requires_customer_input' }],
     ] as const) {
       const { codes } = await practice.counts(username);
-      await practice.refuseCodes(username, times);
+      await practice.rejectCodes(username, times);
       await practice.expire(username);
       await on.connections.check(person.id);
-      expect(await person.ended()).toMatchObject({ flow_type: 'REAUTH', ...end });
+      expect(await person.waitForEnd()).toMatchObject({ flow_type: 'REAUTH', ...end });
       expect((await practice.counts(username)).codes - codes).toBe(2);
     }
   });
 });
 
 describe('two phones and a backup code', () => {
-  test('are choices of their own, and the older form picks a phone by where it is', async () => {
+  test('are separate choices, and the older form picks a phone by its target', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/two-phones') });
+    const person = await newPerson(on, { login_url: practice.page('/login/two-phones') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: 'dave', password: practice.user('dave').password });
-    const pause = await person.asked();
+    await person.waitForInput();
+    await person.answer({ identifier: 'dave', password: practice.user('dave').password });
+    const pause = await person.waitForInput();
     expect(pause.choices?.map(({ mfa_type: type, masked_destination: to }) => [type, to?.slice(-2) ?? null])).toEqual([
       ['sms', '13'],
       ['sms', '63'],
@@ -195,22 +195,22 @@ describe('two phones and a backup code', () => {
     expect(pause.mfa_options?.map(({ type }) => type)).toEqual(['sms', 'sms', 'call']);
     expect(pause.sign_in_options?.map(({ label }) => label)).toEqual(['Backup code']);
     await kernel.auth.connections.submit(person.id, { mfa_option_id: pause.mfa_options?.[1]?.target ?? '' });
-    const asked = await person.asked();
+    const asked = await person.waitForInput();
     expect(asked.discovered_fields?.[0]?.linked_mfa_type).toBe('sms');
     expect(await practice.sentTo('dave')).toMatch(/63$/);
-    await person.give({ code: (await practice.smsCode('dave')) ?? '' });
-    await person.loggedIn();
+    await person.answer({ code: (await practice.smsCode('dave')) ?? '' });
+    await person.waitForSuccess();
   });
 
-  test('are picked by the older form, the backup code too', async () => {
+  test('can be picked with the older form, including the backup code', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/two-phones') });
+    const person = await newPerson(on, { login_url: practice.page('/login/two-phones') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: 'frank', password: practice.user('frank').password });
-    const [backup] = (await person.asked()).sign_in_options ?? [];
+    await person.waitForInput();
+    await person.answer({ identifier: 'frank', password: practice.user('frank').password });
+    const [backup] = (await person.waitForInput()).sign_in_options ?? [];
     await kernel.auth.connections.submit(person.id, { sign_in_option_id: backup?.id ?? '' });
-    expect(typesOf((await person.asked()).fields)).toBe('code');
+    expect(fieldTypes((await person.waitForInput()).fields)).toBe('code');
     expect(await practice.smsCode('frank')).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { type Browser, type BrowserContextOptions, type Page } from 'playwright-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PHONE } from '../hosted/visit.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, type Person } from './person.ts';
+import { newPerson, type Person } from './person.ts';
 import { until } from './until.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
@@ -17,21 +17,21 @@ afterAll(async () => {
   await on.close();
 });
 
-/** Somebody whose login waits on a page of the practice site, before its picture on the hosted page. */
+/** A login that needs a person on a page of the practice site, opened on the hosted page. */
 async function before(path: string, options: BrowserContextOptions) {
-  const person = await newcomer(on, { login_url: on.practice.page(path) });
+  const person = await newPerson(on, { login_url: on.practice.page(path) });
   await person.login();
   return { person, ...(await atPicture(person, path, options)) };
 }
 
-/** The picture of the page that a login waits on. `prepare` makes the same page look as it does there. */
+/** The live picture of the login's page. `prepare` brings a reference copy of the page into the same state. */
 async function atPicture(
   person: Person,
   path: string,
   options: BrowserContextOptions,
   prepare = async (_own: Page): Promise<void> => undefined,
 ) {
-  const pause = await person.askedElsewhere();
+  const pause = await person.waitForExternalAction();
   expect(pause).toMatchObject({ fields: [], choices: [], live_view_url: expect.any(String) as unknown });
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -42,19 +42,19 @@ async function atPicture(
     () => canvas.evaluate((element) => (element instanceof HTMLCanvasElement ? element.width : 0)),
     (width) => width === 1280,
   );
-  // Where an element lies is asked of the page itself, at the size of a login's browser.
+  // Positions come from a reference copy of the page, at the size of a login's browser.
   const own = await context.newPage();
   await own.setViewportSize({ width: 1280, height: 800 });
   await own.goto(on.practice.page(path));
   await prepare(own);
-  /** Where an element of the site's page is on the person's screen, `left` pixels of that page beside its middle. */
+  /** Position of an element on the person's screen, offset by `left` page pixels from its center. */
   const at = async (selector: string, left = 0): Promise<[number, number]> => {
     const [box, picture] = [await own.locator(selector).boundingBox(), await canvas.boundingBox()];
     if (box === null || picture === null) throw new Error(`${selector} is not shown at ${path}`);
     const scale = picture.width / 1280;
     return [picture.x + (box.x + box.width / 2 + left) * scale, picture.y + (box.y + box.height / 2) * scale];
   };
-  /** Where the middle of an element is on the site's page. */
+  /** Center of an element on the site's page. */
   const onPage = async (selector: string): Promise<{ x: number; y: number }> => {
     const box = await own.locator(selector).boundingBox();
     if (box === null) throw new Error(`${selector} is not shown at ${path}`);
@@ -64,16 +64,16 @@ async function atPicture(
   return { page, context, at, onPage };
 }
 
-/** Status of a call of the hosted page's own. */
+/** Status of a call made by the hosted page. */
 function ask(page: Page, path: string, init: object = {}): Promise<number> {
   const call = `(path, init) => fetch(location.pathname + path, { ...init, headers: { 'x-holdfast-page': '1', 'content-type':
     'application/json' } }).then(({ status }) => status)`;
   return page.evaluate<number>(`(${call})('${path}', ${JSON.stringify(init)})`);
 }
 
-/** The page of the person asks for the password now, and shows the site no more. */
+/** Expects the hosted page to ask for the password and hide the site. */
 async function goesOn(person: Person, page: Page): Promise<void> {
-  await person.asked();
+  await person.waitForInput();
   await page.locator('input[type=password]').waitFor();
   expect(await page.locator('canvas.picture').count()).toBe(0);
   expect(await ask(page, '/picture')).toBe(404);
@@ -83,7 +83,7 @@ async function goesOn(person: Person, page: Page): Promise<void> {
   await on.kernel.auth.connections.delete(person.id);
 }
 
-test('a person holds what is to be held, by mouse, and a link leads nowhere', async () => {
+test('a person presses and holds by mouse, and links are blocked', async () => {
   const { person, page, at } = await before('/login/press-and-hold', { viewport: { width: 1400, height: 1200 } });
   await page.mouse.click(...(await at('a')));
   await page.mouse.move(...(await at('#hold')));
@@ -91,7 +91,7 @@ test('a person holds what is to be held, by mouse, and a link leads nowhere', as
   await goesOn(person, page);
 });
 
-test('a person drags a piece to its place, by touch', async () => {
+test('a person drags a piece into place by touch', async () => {
   const { person, page, context, at } = await before('/login/drag-puzzle', PHONE);
   const cdp = await context.newCDPSession(page);
   const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', [x, y]: [number, number]): Promise<void> => {
@@ -103,7 +103,7 @@ test('a person drags a piece to its place, by touch', async () => {
   await goesOn(person, page);
 });
 
-test('a person chooses, picks a date and types on a phone, and no choice leads off the site', async () => {
+test('a person selects options, picks a date and types on a phone, and no option leads off the site', async () => {
   const { person, page, at } = await before('/login/questions', PHONE);
   await page.touchscreen.tap(...(await at('#fruit')));
   const list = page.getByLabel('Which one is a fruit?');
@@ -114,7 +114,7 @@ test('a person chooses, picks a date and types on a phone, and no choice leads o
   await page.touchscreen.tap(...(await at('#word')));
   const keys = page.locator('.picture-keys[inputmode=text]');
   await keys.waitFor();
-  // As an input method does it: what it makes of the letters takes their place.
+  // Like an input method, which replaces the typed letters.
   await page.keyboard.type('grosx');
   await page.keyboard.press('Backspace');
   const cdp = await page.context().newCDPSession(page);
@@ -126,7 +126,7 @@ test('a person chooses, picks a date and types on a phone, and no choice leads o
   await goesOn(person, page);
 });
 
-test('what is sent in one call is done in its order, choices between presses', async () => {
+test('input of one call is executed in order, including selections between clicks', async () => {
   const { person, page, onPage } = await before('/login/questions', PHONE);
   const tap = async (selector: string): Promise<object[]> => {
     const place = await onPage(selector);
@@ -145,20 +145,20 @@ test('what is sent in one call is done in its order, choices between presses', a
   await goesOn(person, page);
 });
 
-test('a solver answers a widget with nobody there, and telemetry tells of it', async () => {
+test('a solver answers a widget without a person, and telemetry records it', async () => {
   const { username, password } = on.practice.user('alice');
   const { name } = await on.kernel.credentials.create({
     name: 'behind a captcha',
     domain: on.practice.domain,
     values: { username, password },
   });
-  const person = await newcomer(on, {
+  const person = await newPerson(on, {
     login_url: on.practice.page('/login/captcha-widget'),
     credential: { name },
     browser_telemetry: { enabled: true },
   });
   await person.login();
-  const told = await person.followed();
+  const told = await person.followToEnd();
   expect(told.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
   expect(told.map(({ flow_step: step }) => step)).not.toContain('AWAITING_EXTERNAL_ACTION');
   const { items } = await on.kernel.auth.connections.timeline(person.id);
@@ -177,47 +177,47 @@ test('a solver answers a widget with nobody there, and telemetry tells of it', a
 
 const BESIDE = '/login/captcha-beside';
 
-/** A credential of a user of the practice site, and a connection that has it, at the page with a captcha beside its fields. */
+/** A connection with a stored credential, at the page with a CAPTCHA beside its fields. */
 async function stored(name: string): Promise<Person> {
   const { username, password } = on.practice.user(name);
   const values = { username, password };
   const saved = await on.kernel.credentials.create({ name: `${name} beside`, domain: on.practice.domain, values });
-  return await newcomer(on, { login_url: on.practice.page(BESIDE), credential: { name: saved.name } });
+  return await newPerson(on, { login_url: on.practice.page(BESIDE), credential: { name: saved.name } });
 }
 
-test('a person ticks the box beside the fields, and the stored password goes out once, after that', async () => {
+test('a person ticks the box beside the fields, after which the stored password is submitted once', async () => {
   await on.practice.setCaptcha('keyless');
   const person = await stored('bob');
   await person.login();
   const { page, context, at } = await atPicture(person, BESIDE, PHONE);
   expect(await on.practice.counts('bob')).toMatchObject({ passwords: 0 });
   await page.touchscreen.tap(...(await at('#tick')));
-  await person.loggedIn();
+  await person.waitForSuccess();
   expect(await on.practice.counts('bob')).toMatchObject({ passwords: 1, accepted: 1 });
   await context.close();
 });
 
-test('a box that comes up while the password is typed is ticked first, and nothing is asked for again', async () => {
+test('a box that appears while the password is typed is ticked first, and nothing is requested again', async () => {
   await on.practice.setCaptcha('typed');
-  const person = await newcomer(on, { login_url: on.practice.page(BESIDE) });
+  const person = await newPerson(on, { login_url: on.practice.page(BESIDE) });
   await person.login();
-  await person.asked();
+  await person.waitForInput();
   const { username, password } = on.practice.user('carol');
-  await person.give({ identifier: username, password });
+  await person.answer({ identifier: username, password });
   const show = (own: Page): Promise<void> => own.locator('#password').pressSequentially('x');
   const { page, context, at } = await atPicture(person, BESIDE, PHONE, show);
   expect(await on.practice.counts('carol')).toMatchObject({ passwords: 0 });
   await page.touchscreen.tap(...(await at('#tick')));
-  await person.loggedIn();
+  await person.waitForSuccess();
   expect(await on.practice.counts('carol')).toMatchObject({ passwords: 1, accepted: 1 });
   await context.close();
 });
 
-test('nobody is asked about a box beside the fields that a solver answers', async () => {
+test('a box beside the fields that a solver answers needs no person', async () => {
   await on.practice.setCaptcha('tick');
   const person = await stored('dave');
   await person.login();
-  const told = await person.followed();
+  const told = await person.followToEnd();
   expect(told.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
   expect(told.map(({ flow_step: step }) => step)).not.toContain('AWAITING_EXTERNAL_ACTION');
   expect(await on.practice.counts('dave')).toMatchObject({ passwords: 1, accepted: 1 });

@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A registry of packages that has one package, as npm speaks with it. */
+/** An npm registry with one package. */
 export interface PackageRegistry {
   host: string;
   close(): Promise<void>;
 }
 
-/** Starts one with `name`, whose module is `source`. */
+/** Starts a registry with the package `name`, whose module is `source`. */
 export async function startPackageRegistry(name: string, source: string): Promise<PackageRegistry> {
   const archive = packed(name, source);
   const server = createServer((request, response) => {

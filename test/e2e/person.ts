@@ -3,71 +3,73 @@ import { ManagedAuth } from '../../contract/connections.ts';
 import type { Installation } from './installation.ts';
 import { until } from './until.ts';
 
-/** Longest that one step of a login may take on a busy machine with two cores, in milliseconds. */
+/** Timeout of one login step on a busy machine with two cores, in milliseconds. */
 const STEP_WITHIN_MS = 120_000;
 
-/** A pause, as a caller reads it. */
-export type Pause = ManagedAuth & { interaction_id: string };
+/** A connection that waits for an answer. */
+export type PendingInteraction = ManagedAuth & { interaction_id: string };
 
-/** What `follow` tells of one state. */
+/** A state event of `follow`. */
 export type FollowedState = Extract<Kernel.Auth.ConnectionFollowResponse, { event: 'managed_auth_state' }>;
 
-/** Somebody who logs a connection in through the public client: reads what is asked, answers, waits for what comes. */
+/** A person who logs a connection in through the public client. */
 export interface Person {
   id: string;
-  /** The connection now, in its whole shape: a property too many or of a wrong type fails. */
+  /** The connection. Rejects on unknown properties or wrong types. */
   read(): Promise<ManagedAuth>;
   /** Starts a login flow. */
   login(): Promise<void>;
-  /** The next pause that waits for input, other than the ones that were seen before. */
-  asked(): Promise<Pause>;
-  /** The pause in which something must be done elsewhere. */
-  askedElsewhere(): Promise<Pause>;
-  /** Answers the pause that was seen last, by types of fields. */
-  give(values: Partial<Record<'identifier' | 'password' | 'code' | 'totp_code' | 'text', string>>): Promise<void>;
-  /** Picks the first choice of the pause that was seen last that fits. */
-  choose(fits: (choice: NonNullable<ManagedAuth['choices']>[number]) => boolean): Promise<void>;
-  /** Every state that the stream tells, until it ends by itself. */
-  followed(): Promise<FollowedState[]>;
-  /** Waits for the flow's end. */
-  ended(): Promise<ManagedAuth>;
-  /** Waits for the end, which must be a success. */
-  loggedIn(): Promise<ManagedAuth>;
-  /** Waits until a re-authentication has ended, however it did. */
-  reauthenticated(): Promise<ManagedAuth>;
+  /** Waits for the next interaction that awaits input. */
+  waitForInput(): Promise<PendingInteraction>;
+  /** Waits for the next interaction that awaits an action outside the login page. */
+  waitForExternalAction(): Promise<PendingInteraction>;
+  /** Answers the last interaction, by field types. */
+  answer(values: Partial<Record<'identifier' | 'password' | 'code' | 'totp_code' | 'text', string>>): Promise<void>;
+  /** Picks the first matching choice of the last interaction. */
+  choose(matches: (choice: NonNullable<ManagedAuth['choices']>[number]) => boolean): Promise<void>;
+  /** All states of the stream, once it has ended. */
+  followToEnd(): Promise<FollowedState[]>;
+  /** Waits for the end of the flow. */
+  waitForEnd(): Promise<ManagedAuth>;
+  /** Waits for the end of the flow. Rejects unless it succeeded. */
+  waitForSuccess(): Promise<ManagedAuth>;
+  /** Waits for the end of a re-authentication, whatever its result. */
+  waitForReauth(): Promise<ManagedAuth>;
 }
 
 let profiles = 0;
 
-/** Somebody at a new connection to the practice site, of a profile of its own. */
-export async function newcomer(
+/** Creates a connection to the practice site, with a new profile, for a person. */
+export async function newPerson(
   { kernel, practice }: Pick<Installation, 'kernel' | 'practice'>,
   more: Partial<Kernel.Auth.ConnectionCreateParams> = {},
 ): Promise<Person> {
   profiles += 1;
   const place = { profile_name: `person-${profiles}`, domain: practice.domain };
   const { id } = await kernel.auth.connections.create({ ...place, ...more });
-  return personAt(kernel, id);
+  return personFor(kernel, id);
 }
 
-/** A person at one connection. */
-export function personAt(kernel: Kernel, id: string): Person {
+/** A person for an existing connection. */
+export function personFor(kernel: Kernel, id: string): Person {
   const seen = new Set<string>();
-  let last: Pause | null = null;
+  let last: PendingInteraction | null = null;
 
   const read = async (): Promise<ManagedAuth> => ManagedAuth.parse(await kernel.auth.connections.retrieve(id));
-  const pauseOf = (step: ManagedAuth['flow_step']) => async (): Promise<Pause> => {
+  const interactionOf = (step: ManagedAuth['flow_step']) => async (): Promise<PendingInteraction> => {
     const found = await until(
       `${String(step)} of ${id}`,
       read,
       (now) => {
-        const over = now.flow_status !== 'IN_PROGRESS' && now.flow_status !== null;
-        return over || (now.flow_step === step && isFresh(now.interaction_id));
+        const isOver = now.flow_status !== 'IN_PROGRESS' && now.flow_status !== null;
+        return isOver || (now.flow_step === step && isFresh(now.interaction_id));
       },
       STEP_WITHIN_MS,
     );
-    if (!isPause(found)) {
-      throw new Error(`the flow ended instead of pausing: ${String(found.flow_status)} ${String(found.error_code)}`);
+    if (!isPendingInteraction(found)) {
+      throw new Error(
+        `the flow ended without awaiting ${String(step)}: ${String(found.flow_status)} ${String(found.error_code)}`,
+      );
     }
     seen.add(found.interaction_id);
     last = found;
@@ -75,11 +77,11 @@ export function personAt(kernel: Kernel, id: string): Person {
   };
   const isFresh = (interactionId: string | null | undefined): boolean =>
     typeof interactionId === 'string' && !seen.has(interactionId);
-  const waiting = (): Pause => {
-    if (last === null) throw new Error('no pause was seen yet');
+  const lastInteraction = (): PendingInteraction => {
+    if (last === null) throw new Error('there was no interaction yet');
     return last;
   };
-  const ended = (): Promise<ManagedAuth> =>
+  const waitForEnd = (): Promise<ManagedAuth> =>
     until(
       `the end of the flow of ${id}`,
       read,
@@ -93,45 +95,45 @@ export function personAt(kernel: Kernel, id: string): Person {
     login: async () => {
       await kernel.auth.connections.login(id);
     },
-    asked: pauseOf('AWAITING_INPUT'),
-    askedElsewhere: pauseOf('AWAITING_EXTERNAL_ACTION'),
-    give: async (values) => {
-      const { interaction_id, fields } = waiting();
+    waitForInput: interactionOf('AWAITING_INPUT'),
+    waitForExternalAction: interactionOf('AWAITING_EXTERNAL_ACTION'),
+    answer: async (values) => {
+      const { interaction_id, fields } = lastInteraction();
       const field_values: Record<string, string> = {};
       for (const [type, value] of Object.entries(values)) {
         const field = fields?.find((each) => each.type === type);
-        if (field === undefined) throw new Error(`no ${type} is asked for, but ${JSON.stringify(waiting())}`);
+        if (field === undefined) throw new Error(`no field of type ${type} in ${JSON.stringify(lastInteraction())}`);
         field_values[field.id] = value;
       }
       const body = { interaction_id, field_values };
       await kernel.auth.connections.submit(id, body);
     },
-    choose: async (fits) => {
-      const { interaction_id, choices } = waiting();
-      const choice = choices?.find(fits);
+    choose: async (matches) => {
+      const { interaction_id, choices } = lastInteraction();
+      const choice = choices?.find(matches);
       if (choice === undefined)
         throw new Error(`no such choice: ${(choices ?? []).map(({ id: of }) => of).join(', ')}`);
       const body = { interaction_id, selected_choice_id: choice.id };
       await kernel.auth.connections.submit(id, body);
     },
-    followed: async () => {
+    followToEnd: async () => {
       const states: FollowedState[] = [];
       for await (const event of await kernel.auth.connections.follow(id)) {
         if (event.event === 'managed_auth_state') states.push(event);
-        else if (event.event === 'error') throw new Error(`the stream told of an error: ${event.error.code}`);
+        else if (event.event === 'error') throw new Error(`the stream failed: ${event.error.code}`);
       }
       return states;
     },
-    ended,
-    loggedIn: async () => {
-      const end = await ended();
+    waitForEnd,
+    waitForSuccess: async () => {
+      const end = await waitForEnd();
       if (end.flow_status !== 'SUCCESS') {
         const why = `${String(end.flow_status)} ${String(end.error_code)} ${String(end.error_message)}`;
-        throw new Error(`the login did not succeed: ${why}; the site says ${String(end.website_error)}`);
+        throw new Error(`the login failed: ${why}; website_error ${String(end.website_error)}`);
       }
       return end;
     },
-    reauthenticated: () =>
+    waitForReauth: () =>
       until(
         `the end of the re-authentication of ${id}`,
         read,
@@ -141,11 +143,11 @@ export function personAt(kernel: Kernel, id: string): Person {
   };
 }
 
-/** Types of the fields that wait, in order. */
-export function typesOf(fields: ManagedAuth['fields']): string {
+/** Types of the fields, in order, separated by spaces. */
+export function fieldTypes(fields: ManagedAuth['fields']): string {
   return (fields ?? []).map(({ type }) => type).join(' ');
 }
 
-function isPause(state: ManagedAuth): state is Pause {
+function isPendingInteraction(state: ManagedAuth): state is PendingInteraction {
   return typeof state.interaction_id === 'string';
 }

@@ -7,66 +7,66 @@ import { createStore, type Store } from '../../store/store.ts';
 import { loadKeys } from '../../start/keys.ts';
 import { storeConnection } from '../../start/backends.ts';
 import { freePortBlock } from '../setup/free-port-block.ts';
+import { waitFor } from './until.ts';
 
-/** The processes that `npm start` runs, and the one that watches over them. */
+/** The processes of `npm start`: the supervisor and the roles. */
 export type Role = 'supervisor' | 'api' | 'worker' | 'browser' | 'store' | 'temporal' | 'sandbox';
 
-/** A whole Holdfast as a person runs it, in processes of its own, that may be killed. */
+/** An installation as `npm start` runs it, whose processes can be killed. */
 export interface ProcessTree {
   readonly baseUrl: string;
   readonly sandboxUrl: string;
   /** Host and port of the sandbox, as a connection's domain. */
   readonly sandboxDomain: string;
   readonly temporalAddress: string;
-  /** The key that it made at its first start. */
+  /** The API key created on the first start. */
   readonly apiKey: string;
   readonly dataDir: string;
-  /** All that the supervisor has printed, over all its starts. */
+  /** Output of the supervisor over all starts. */
   output(): string;
   /** Process ids of a role; empty while it is down. */
   pids(role: Role): Promise<number[]>;
   /** Main processes of all Chromiums that belong to this tree. */
   chromiums(): Promise<number[]>;
-  /** `kill -9` of a role. Rejects when it does not run. */
+  /** Sends SIGKILL to a role. Rejects if it is not running. */
   kill(role: Role): Promise<void>;
-  /** `kill -9` of every Chromium that drives a session with this id (its folder is named after it). */
+  /** Sends SIGKILL to the Chromium of a session, whose folder is named after the session. */
   killChromium(sessionId: string): Promise<void>;
-  /** Status of `GET /health`; 0 when nobody answers. */
+  /** Status of `GET /health`; 0 without a response. */
   health(): Promise<number>;
   /** Resolves when /health is 200. */
   untilHealthy(withinMs?: number): Promise<void>;
-  /** Starts it (again) on the same data folder and resolves when it says that it is ready. */
+  /** Starts it, again on the same data folder; resolves once it is ready. */
   start(): Promise<void>;
-  /** Ctrl-C; resolves when all has ended. */
+  /** Sends SIGINT; resolves once all processes have ended. */
   stop(): Promise<void>;
-  /** The store of this tree, opened from outside. Close it. */
+  /** Opens the tree's store. Close it. */
   openStore(): Promise<Store>;
-  /** Stops it and removes its data. */
+  /** Stops it and deletes its data. */
   remove(): Promise<void>;
 }
 
-/** Settings of the surroundings that would lead a tree to somebody else's servers. */
-const FOREIGN = /^(DATABASE_URL|BROWSER_|TEMPORAL_|HOLDFAST_|npm_|VITEST|NODE_ENV$)/;
+/** Variables of the caller that would connect the tree to other servers. */
+const EXCLUDED_VARIABLES = /^(DATABASE_URL|BROWSER_|TEMPORAL_|HOLDFAST_|npm_|VITEST|NODE_ENV$)/;
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY_WITHIN_MS = 240_000;
-const LOOK_EVERY_MS = 100;
 
-/** Makes a tree on free ports and a data folder of its own, and starts it. */
+/** Starts a tree on free ports with a new data folder. */
 export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<ProcessTree> {
   const dataDir = await mkdtemp(join(tmpdir(), 'holdfast-tree-'));
-  // The API's, and the five after it.
+  // The API uses the first port, other roles the next five.
   const port = await freePortBlock(6);
-  const surroundings = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !EXCLUDED_VARIABLES.test(name));
   const environment = {
-    ...Object.fromEntries(surroundings),
+    ...Object.fromEntries(inherited),
     HOLDFAST_PORT: String(port),
     HOLDFAST_DATA_DIR: dataDir,
-    // As under npm: a start whose parent is gone ends by itself, so that a broken-off test run leaves nothing running.
+    // As under npm, it exits when its parent is gone, so that an aborted test run leaves no processes.
     npm_lifecycle_event: 'start',
     ...env,
   };
   let supervisor: ChildProcess | null = null;
-  let said = '';
+  let output = '';
   let apiKey = '';
 
   const tree: ProcessTree = {
@@ -78,7 +78,7 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
       return apiKey;
     },
     dataDir,
-    output: () => said,
+    output: () => output,
     pids: async (role) => {
       const pid = supervisor?.pid;
       if (pid === undefined || hasEnded(supervisor)) return [];
@@ -86,13 +86,13 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
     },
     chromiums: () => processesWith((args) => isChromium(args, dataDir)),
     async kill(role) {
-      const pids = await until(async () => nonEmpty(await tree.pids(role)), 30_000, `${role} to run`);
+      const pids = await waitFor(async () => nonEmpty(await tree.pids(role)), 30_000, `${role} to run`);
       for (const pid of pids) process.kill(pid, 'SIGKILL');
-      if (role === 'supervisor') await until(() => Promise.resolve(hasEnded(supervisor) || null), 60_000, 'its end');
+      if (role === 'supervisor') await waitFor(() => Promise.resolve(hasEnded(supervisor) || null), 60_000, 'its end');
     },
     async killChromium(sessionId) {
-      const store = await sessionFolders(tree, sessionId);
-      const pids = await processesWith((args) => isChromium(args, dataDir) && store.some((name) => has(args, name)));
+      const folders = await sessionFolders(tree, sessionId);
+      const pids = await processesWith((args) => isChromium(args, dataDir) && folders.some((name) => has(args, name)));
       for (const pid of pids) process.kill(pid, 'SIGKILL');
     },
     async health() {
@@ -103,33 +103,36 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
       }
     },
     async untilHealthy(withinMs = 60_000) {
-      await until(async () => (await tree.health()) === 200 || null, withinMs, '/health to be 200');
+      await waitFor(async () => (await tree.health()) === 200 || null, withinMs, '/health to be 200');
     },
     async start() {
-      const from = said.length;
+      const from = output.length;
       const child = spawn(process.execPath, ['start/bootstrap.mjs', 'start'], {
         cwd: root,
         env: environment,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       supervisor = child;
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
-      const printed = await until(
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (data: Buffer) => (output += data.toString()));
+      const printed = await waitFor(
         () => {
-          if (hasEnded(child)) throw new Error(`npm start ended: ${said.slice(from)}`);
-          return Promise.resolve(/^Holdfast is ready\.$[^]*? {2}API key +(\S+)\n/m.exec(said.slice(from))?.[1] ?? null);
+          if (hasEnded(child)) throw new Error(`npm start ended: ${output.slice(from)}`);
+          return Promise.resolve(
+            /^Holdfast is ready\.$[^]*? {2}API key +(\S+)\n/m.exec(output.slice(from))?.[1] ?? null,
+          );
         },
         READY_WITHIN_MS,
         'npm start to be ready',
       );
-      if (apiKey !== '' && printed !== apiKey) throw new Error(`npm start has another key: ${printed}`);
+      if (apiKey !== '' && printed !== apiKey) throw new Error(`npm start printed another key: ${printed}`);
       apiKey = printed;
     },
     async stop() {
       const child = supervisor;
       if (child === null || hasEnded(child)) return;
       child.kill('SIGINT');
-      await until(() => Promise.resolve(hasEnded(child) || null), 60_000, 'npm start to stop');
+      await waitFor(() => Promise.resolve(hasEnded(child) || null), 60_000, 'npm start to stop');
     },
     async openStore() {
       const { masterKey } = await loadKeys({
@@ -154,56 +157,40 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
   return tree;
 }
 
-/** Asks `look` until it answers something that is not null. */
-export async function until<Found>(
-  look: () => Promise<Found | null>,
-  withinMs: number,
-  what: string,
-  everyMs = LOOK_EVERY_MS,
-): Promise<Found> {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}
-
 function hasEnded(child: ChildProcess | null): boolean {
   return child === null || child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Programs that are not ours are children of the shells that guard them: an argument of each shell, and the program. */
+/** Third-party programs run as children of a guarding shell: an argument of the shell, and the program. */
 const FOREIGN_PROGRAMS: Partial<Record<Role, { argument: string; program: string }>> = {
   temporal: { argument: 'start-dev', program: 'temporal' },
   store: { argument: 'cluster_name=', program: 'postgres' },
 };
 
-/** Children of the supervisor by what they run. */
+/** Process ids of a role among the supervisor's children. */
 async function pidsOf(role: Role, supervisor: number): Promise<number[]> {
   const children = await childrenOf(supervisor);
-  const mine = await Promise.all(
+  const matching = await Promise.all(
     children.map(async (pid) => {
       const args = await argumentsOf(pid);
       const foreign = FOREIGN_PROGRAMS[role];
       if (foreign === undefined) return has(args, '/start/cli.js') && args.at(-1) === role ? [pid] : [];
       if (!args.some((arg) => arg.startsWith(foreign.argument))) return [];
-      const below = await childrenOf(pid);
-      const programs = await Promise.all(below.map(async (each) => (await argumentsOf(each))[0]));
-      return below.filter((_each, index) => programs[index]?.endsWith(`/${foreign.program}`));
+      const grandchildren = await childrenOf(pid);
+      const programs = await Promise.all(grandchildren.map(async (each) => (await argumentsOf(each))[0]));
+      return grandchildren.filter((_each, index) => programs[index]?.endsWith(`/${foreign.program}`));
     }),
   );
-  return mine.flat();
+  return matching.flat();
 }
 
-/** A browser process (its helpers have a `--type`) whose folder lies in ours. */
+/** Whether this is a main browser process (helpers have a `--type`) with a profile in `dataDir`. */
 function isChromium(args: readonly string[], dataDir: string): boolean {
-  const ours = args.some((arg) => arg.startsWith(`--user-data-dir=${dataDir}/`));
-  return ours && !args.some((arg) => arg.startsWith('--type='));
+  const isOurs = args.some((arg) => arg.startsWith(`--user-data-dir=${dataDir}/`));
+  return isOurs && !args.some((arg) => arg.startsWith('--type='));
 }
 
-/** Browsers that waited before they were taken have folders without a session's name: all that run are theirs then. */
+/** A session's folders. A warm browser keeps its folder's name, so without a match all folders are returned. */
 async function sessionFolders(tree: ProcessTree, sessionId: string): Promise<string[]> {
   const folders = await readdir(join(tree.dataDir, 'browsers', 'sessions')).catch(() => []);
   const named = folders.filter((folder) => folder.startsWith(sessionId));
@@ -219,9 +206,9 @@ async function childrenOf(pid: number): Promise<number[]> {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
-async function processesWith(fits: (args: readonly string[]) => boolean): Promise<number[]> {
+async function processesWith(matches: (args: readonly string[]) => boolean): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const matching = await Promise.all(pids.map(async (pid) => (fits(await argumentsOf(pid)) ? [pid] : [])));
+  const matching = await Promise.all(pids.map(async (pid) => (matches(await argumentsOf(pid)) ? [pid] : [])));
   return matching.flat();
 }
 

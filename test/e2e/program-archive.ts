@@ -6,7 +6,7 @@ import { ZipFile } from 'yazl';
 
 const SDK = dirname(createRequire(import.meta.url).resolve('@onkernel/sdk'));
 
-/** A ZIP archive of a program, by path. `withSdk`: the public SDK stands in its node_modules, as a bundler would put it there. */
+/** A ZIP archive of a program, by path, with the public SDK in its node_modules unless `withSdk` is false. */
 export async function programArchive(files: Record<string, string>, withSdk = true): Promise<Buffer> {
   const zip = new ZipFile();
   for (const [path, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), path);
@@ -15,6 +15,6 @@ export async function programArchive(files: Record<string, string>, withSdk = tr
     zip.addBuffer(readFileSync(join(SDK, path)), `node_modules/@onkernel/sdk/${path}`);
   }
   zip.end();
-  // Its types do not say that it is a stream of Node.
+  // Its types do not declare it as a Node stream.
   return buffer(zip.outputStream);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, typesOf, type Person } from './person.ts';
+import { newPerson, fieldTypes, type Person } from './person.ts';
 
 let on: Installation;
 beforeAll(async () => {
@@ -11,23 +11,26 @@ afterAll(() => on.close());
 
 const LOGIN = '/login/sso';
 
-describe('a password belongs to the site that it was typed into', () => {
-  test("a password of the site's own form is asked for at a provider, not typed", async () => {
+describe('a password is only used on its own site', () => {
+  test("the password of the site's form is not typed at an identity provider, which requests its own", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('frank');
     const values = { email: username, username, password };
     await kernel.credentials.create({ name: 'of the site', domain: practice.domain, values });
-    const person = await newcomer(on, { login_url: practice.page('/idp/github'), credential: { name: 'of the site' } });
+    const person = await newPerson(on, {
+      login_url: practice.page('/idp/github'),
+      credential: { name: 'of the site' },
+    });
     const elsewhere = `http://${practice.providerDomain}/idp/github`;
     await kernel.auth.connections.update(person.id, { login_url: elsewhere });
     await person.login();
-    expect((await person.asked()).fields).toMatchObject([{ type: 'identifier', reason: 'missing' }]);
-    await person.give({ identifier: username });
-    expect((await person.asked()).fields).toMatchObject([{ type: 'password', reason: 'missing' }]);
+    expect((await person.waitForInput()).fields).toMatchObject([{ type: 'identifier', reason: 'missing' }]);
+    await person.answer({ identifier: username });
+    expect((await person.waitForInput()).fields).toMatchObject([{ type: 'password', reason: 'missing' }]);
     expect((await practice.counts('frank')).passwords).toBe(0);
   });
 
-  test("a provider's password stays out of the site's own form", async () => {
+  test("an identity provider's password is not typed into the site's form", async () => {
     const { kernel, practice } = on;
     const { username, password } = practice.user('heidi');
     const login = practice.page('/login');
@@ -37,69 +40,69 @@ describe('a password belongs to the site that it was typed into', () => {
       values: { username, password },
       sso_provider: 'github',
     });
-    const person = await newcomer(on, { login_url: login, credential: { name: 'of a provider' } });
+    const person = await newPerson(on, { login_url: login, credential: { name: 'of a provider' } });
     await person.login();
-    expect((await person.asked()).fields?.map(({ reason }) => reason)).toEqual(['missing', 'missing']);
+    expect((await person.waitForInput()).fields?.map(({ reason }) => reason)).toEqual(['missing', 'missing']);
     expect((await practice.counts('heidi')).posts).toBe(0);
   });
 });
 
-/** Signs in through a provider of the practice site, as far as the password. */
+/** Signs in through an identity provider of the practice site, up to the password. */
 async function throughProvider(label: string, user: string): Promise<Person> {
   const { practice } = on;
-  const person = await newcomer(on, { login_url: practice.page(LOGIN) });
+  const person = await newPerson(on, { login_url: practice.page(LOGIN) });
   await person.login();
-  await person.asked();
+  await person.waitForInput();
   await person.choose((choice) => choice.label.includes(label));
-  await person.asked();
-  await person.give({ identifier: user });
-  await person.asked();
-  await person.give({ password: practice.user(user).password });
+  await person.waitForInput();
+  await person.answer({ identifier: user });
+  await person.waitForInput();
+  await person.answer({ password: practice.user(user).password });
   return person;
 }
 
-describe('pages between a provider and the site', () => {
-  test('a page whose only button leads on is passed', async () => {
-    await (await throughProvider('Apple', 'alice')).loggedIn();
+describe('pages between an identity provider and the site', () => {
+  test('a page with a single button to continue is passed automatically', async () => {
+    await (await throughProvider('Apple', 'alice')).waitForSuccess();
   });
 
-  test('whether the site may have the data is asked of the person, once; what was typed at the provider goes there again, never into the form of the site', async () => {
+  test("consent is requested from the person once, and the provider's password is reused at the provider, never in the site's form", async () => {
     const { kernel, practice } = on;
     const person = await throughProvider('Microsoft', 'bob');
-    expect((await person.asked()).choices?.map(({ label }) => label)).toEqual(['Allow', 'Cancel']);
+    expect((await person.waitForInput()).choices?.map(({ label }) => label)).toEqual(['Allow', 'Cancel']);
     await person.choose(({ label }) => label === 'Allow');
-    const { credential } = await person.loggedIn();
+    const { credential } = await person.waitForSuccess();
     expect(await kernel.credentials.retrieve(credential?.name ?? '')).toMatchObject({ sso_provider: 'microsoft' });
 
     expect(await practice.expire('bob')).toBe(1);
     await kernel.post(`/auth/connections/${person.id}/check`);
-    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'microsoft' });
+    expect(await person.waitForReauth()).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'microsoft' });
     expect((await practice.counts('bob')).passwords).toBe(2);
     expect(await practice.postsAt('bob', LOGIN)).toBe(0);
   });
 });
 
-/** Logs in again once the session is over, by what the login before has left: nobody is asked. */
+/** Re-authenticates after the session has ended, without a person. */
 async function again(person: Person, user: string): Promise<void> {
   expect(await on.practice.expire(user)).toBe(1);
   await person.login();
-  const states = await person.followed();
+  const states = await person.followToEnd();
   expect(states.map(({ flow_step: step }) => step)).not.toContain('AWAITING_INPUT');
   expect(states.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
 }
 
 describe('a login in another window or frame', () => {
-  test("a provider's window that closes when it is done, and the page that hears of it a moment later", async () => {
+  test("a provider's window closes when it is done, and the page reacts a moment later", async () => {
     const { practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/popup') });
+    const person = await newPerson(on, { login_url: practice.page('/login/popup') });
     await person.login();
-    await person.asked();
+    await person.waitForInput();
     await person.choose(({ label }) => label.includes('Google'));
-    expect(typesOf((await person.asked()).fields)).toBe('identifier');
-    await person.give({ identifier: 'erin' });
-    await person.asked();
-    await person.give({ password: practice.user('erin').password });
-    expect(await person.loggedIn()).toMatchObject({ post_login_url: practice.page('/account') });
+    expect(fieldTypes((await person.waitForInput()).fields)).toBe('identifier');
+    await person.answer({ identifier: 'erin' });
+    await person.waitForInput();
+    await person.answer({ password: practice.user('erin').password });
+    expect(await person.waitForSuccess()).toMatchObject({ post_login_url: practice.page('/account') });
 
     await again(person, 'erin');
     expect(await person.read()).toMatchObject({ can_reauth: true, sso_provider: 'google' });
@@ -108,46 +111,46 @@ describe('a login in another window or frame', () => {
 
   test('the form of another site, two frames deep', async () => {
     const { practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/framed') });
+    const person = await newPerson(on, { login_url: practice.page('/login/framed') });
     await person.login();
-    expect(typesOf((await person.asked()).fields)).toBe('identifier password');
-    await person.give({ identifier: 'frank', password: 'not it' });
-    expect((await person.asked()).website_error).toBe('Account or password is wrong.');
-    await person.give({ identifier: 'frank', password: practice.user('frank').password });
-    await person.loggedIn();
+    expect(fieldTypes((await person.waitForInput()).fields)).toBe('identifier password');
+    await person.answer({ identifier: 'frank', password: 'not it' });
+    expect((await person.waitForInput()).website_error).toBe('Account or password is wrong.');
+    await person.answer({ identifier: 'frank', password: practice.user('frank').password });
+    await person.waitForSuccess();
 
     await again(person, 'frank');
     expect(await person.read()).toMatchObject({ can_reauth: true, status: 'AUTHENTICATED' });
   });
 });
 
-describe('forms that scripts show', () => {
-  test('a form in a window that a button opens, and a session that no cookie holds', async () => {
+describe('forms shown by scripts', () => {
+  test('a form in a window that a button opens, with a session outside cookies', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/modal') });
+    const person = await newPerson(on, { login_url: practice.page('/login/modal') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: 'carol', password: 'not it' });
-    expect((await person.asked()).fields?.map(({ reason }) => reason)).toContain('rejected');
-    await person.give({ identifier: 'carol', password: practice.user('carol').password });
-    await person.loggedIn();
+    await person.waitForInput();
+    await person.answer({ identifier: 'carol', password: 'not it' });
+    expect((await person.waitForInput()).fields?.map(({ reason }) => reason)).toContain('rejected');
+    await person.answer({ identifier: 'carol', password: practice.user('carol').password });
+    await person.waitForSuccess();
 
     expect(await practice.expire('carol')).toBe(1);
     await kernel.post(`/auth/connections/${person.id}/check`);
-    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
+    expect(await person.waitForReauth()).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
   });
 
-  test('a code field that joins the others is the only one that is asked for', async () => {
+  test('a code field added to a filled form is the only one requested', async () => {
     const { practice } = on;
     const { email, password, totpSecret } = practice.user('dave');
-    const person = await newcomer(on, { login_url: practice.page('/login/code-beside') });
+    const person = await newPerson(on, { login_url: practice.page('/login/code-beside') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: email, password });
-    const pause = await person.asked();
-    expect(typesOf(pause.fields)).toBe('totp_code');
-    await person.give({ totp_code: authenticatorCode(totpSecret) });
-    await person.loggedIn();
+    await person.waitForInput();
+    await person.answer({ identifier: email, password });
+    const pause = await person.waitForInput();
+    expect(fieldTypes(pause.fields)).toBe('totp_code');
+    await person.answer({ totp_code: authenticatorCode(totpSecret) });
+    await person.waitForSuccess();
     expect((await practice.counts('dave')).refused).toBe(0);
   });
 });

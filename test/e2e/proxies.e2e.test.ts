@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startUpstreamProxy, UPSTREAM_LOGIN, type UpstreamProxy } from '../egress/upstream-proxy.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer } from './person.ts';
-import { refusalOf } from './refusal.ts';
+import { newPerson } from './person.ts';
+import { apiErrorOf } from './api-error.ts';
 
 let on: Installation;
 let upstream: UpstreamProxy;
@@ -28,11 +28,11 @@ async function proxyAt(port: number, password = UPSTREAM_LOGIN.password): Promis
   return id ?? '';
 }
 
-/** What the practice site was asked for through the upstream. */
+/** Requests to the practice site through the upstream. */
 const throughUpstream = (): string[] => upstream.requests.filter((request) => request.includes(on.practice.url));
 
 describe('a login through a proxy', () => {
-  test('reaches the site by it, and so do the checks and the log-in again that follow, and nothing else', async () => {
+  test('reaches the site only through it, as do its checks and its re-authentication', async () => {
     const { kernel, practice } = on;
     const { password } = practice.user('alice');
     await kernel.credentials.create({
@@ -41,13 +41,13 @@ describe('a login through a proxy', () => {
       values: { username: 'alice', password },
     });
     const id = await proxyAt(upstream.port);
-    const person = await newcomer(on, {
+    const person = await newPerson(on, {
       login_url: practice.page('/login'),
       credential: { name: 'alice' },
       proxy: { id },
     });
     await person.login();
-    expect(await person.loggedIn()).toMatchObject({ proxy_id: id, browser: { proxy: { id } } });
+    expect(await person.waitForSuccess()).toMatchObject({ proxy_id: id, browser: { proxy: { id } } });
     expect(throughUpstream()).toContain(`GET ${practice.page('/login')}`);
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
 
@@ -62,19 +62,19 @@ describe('a login through a proxy', () => {
       expect(await check()).toMatchObject({ status: 'AUTHENTICATED', check: { method } });
       expect(reached()).not.toEqual([]);
     }
-    // Past the proxy the check would find that the session is over.
+    // A check without the proxy would find the session expired.
     await practice.expire('alice');
     await kernel.auth.connections.update(person.id, { proxy: { id: await proxyAt(deadPort) } });
     expect(await check()).toMatchObject({ status: 'AUTHENTICATED', error_code: 'network_error' });
 
     await kernel.auth.connections.update(person.id, { proxy: { id } });
     await check();
-    const again = await person.reauthenticated();
+    const again = await person.waitForReauth();
     expect(again).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
   });
 
-  test('ends with a reason when the proxy is dead, or refuses the password, and nothing is typed', async () => {
+  test('ends with a reason and types nothing if the proxy is down or rejects its password', async () => {
     const { kernel, practice } = on;
     const { password } = practice.user('bob');
     await kernel.credentials.create({ name: 'bob', domain: practice.domain, values: { username: 'bob', password } });
@@ -83,13 +83,13 @@ describe('a login through a proxy', () => {
       [await proxyAt(upstream.port, 'not-the-password'), 'refuses its user name or password'],
     ] as const;
     for (const [id, message] of cases) {
-      const person = await newcomer(on, {
+      const person = await newPerson(on, {
         login_url: practice.page('/login'),
         credential: { name: 'bob' },
         proxy: { id },
       });
       await person.login();
-      const end = await person.ended();
+      const end = await person.waitForEnd();
       expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error' });
       expect(end.error_message).toContain(message);
       expect(JSON.stringify(end)).not.toContain('not-the-password');
@@ -97,23 +97,23 @@ describe('a login through a proxy', () => {
     expect(await practice.counts('bob')).toMatchObject({ posts: 0, passwords: 0 });
   });
 
-  test('ends with a reason when the proxy was deleted, and never goes another way', async () => {
+  test('ends with a reason if the proxy was deleted, and never connects directly', async () => {
     const { kernel, practice } = on;
     const id = await proxyAt(upstream.port);
-    const person = await newcomer(on, { login_url: practice.page('/login'), proxy: { id } });
+    const person = await newPerson(on, { login_url: practice.page('/login'), proxy: { id } });
     await kernel.proxies.delete(id);
     await person.login();
-    const end = await person.ended();
+    const end = await person.waitForEnd();
     expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error', proxy_id: id });
     expect(end.error_message).toContain('no longer exists');
-    expect((await refusalOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
+    expect((await apiErrorOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
   });
 
-  test('is refused where its address is private and not listed', async () => {
-    expect((await refusalOf(proxyAt(9))).status).toBe(400);
+  test("is rejected if the proxy's address is private and not listed", async () => {
+    expect((await apiErrorOf(proxyAt(9))).status).toBe(400);
   });
 
-  test('can be had for a session of the caller, and is checked by hand', async () => {
+  test("uses a proxy that is also available to the caller's sessions and to checks on request", async () => {
     const { kernel, practice } = on;
     const id = await proxyAt(upstream.port);
     const session = await kernel.browsers.create({ proxy_id: id });

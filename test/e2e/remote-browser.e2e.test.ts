@@ -10,7 +10,7 @@ import { runStandaloneBrowser, type StandaloneBrowser } from '../start/standalon
 import { startProcessTree, type ProcessTree } from './process-tree.ts';
 import { until } from './until.ts';
 
-/** Holdfast on a browser service elsewhere, which has another store and knows nothing of Holdfast's profiles. */
+/** Holdfast with a remote browser service that has its own store and none of Holdfast's profiles. */
 let remote: StandaloneBrowser;
 let tree: ProcessTree;
 let dataDir = '';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   remote = runStandaloneBrowser({
     HOLDFAST_PORT: String(await freePortBlock(6)),
     HOLDFAST_DATA_DIR: dataDir,
-    // All its ports: the sandbox's is not known yet.
+    // All ports, because the sandbox's is not known yet.
     HOLDFAST_ALLOW_PRIVATE_HOSTS: 'localhost',
   });
   const { baseURL, apiKey } = await remote.ready();
@@ -63,7 +63,7 @@ test('a login on a remote browser service logs in the profile there', { timeout:
   await kernel.browsers.deleteByID(session.session_id);
 });
 
-test('the page of a login there is shown to its person', { timeout: 200_000 }, async () => {
+test('the page of a login there is shown to the person', { timeout: 200_000 }, async () => {
   const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl });
   const { id } = await kernel.auth.connections.create({
     profile_name: 'watched',

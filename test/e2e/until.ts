@@ -1,24 +1,40 @@
-/** Pause before the second look at a state, in milliseconds: what is there at once costs no wait. */
-const FIRST_PAUSE_MS = 100;
-/** Longest pause. Each look is a whole request, whose processor time the login that is waited for lacks. */
-const LONGEST_PAUSE_MS = 500;
+/** Delay before the second read, in milliseconds. */
+const MIN_DELAY_MS = 100;
+/** Each read is a whole request, which takes processor time from the login under test. */
+const MAX_DELAY_MS = 500;
 const GROWTH = 1.3;
 
 /**
- * Reads until what was read is as wanted, and answers it; the longer it takes, the more seldom it looks. Past the deadline
- * it throws, with what was read last: the states of tests hold nothing secret.
+ * Reads, with growing delays, until `matches` holds. Rejects after the timeout with what was read last: the states of tests
+ * contain no secrets.
  */
 export async function until<Seen>(
   what: string,
   read: () => Promise<Seen>,
-  wanted: (seen: Seen) => boolean,
+  matches: (seen: Seen) => boolean,
   withinMs = 120_000,
 ): Promise<Seen> {
   const deadline = Date.now() + withinMs;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * GROWTH, LONGEST_PAUSE_MS)) {
+  for (let delay = MIN_DELAY_MS; ; delay = Math.min(delay * GROWTH, MAX_DELAY_MS)) {
     const seen = await read();
-    if (wanted(seen)) return seen;
-    if (Date.now() > deadline) throw new Error(`${what} did not come within ${withinMs} ms: ${JSON.stringify(seen)}`);
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    if (matches(seen)) return seen;
+    if (Date.now() > deadline) throw new Error(`Timed out after ${withinMs} ms: ${what}: ${JSON.stringify(seen)}`);
+    await new Promise((resolve) => setTimeout(resolve, delay));
+  }
+}
+
+/** Polls until `find` returns something other than null. Rejects after `withinMs`. */
+export async function waitFor<Found>(
+  find: () => Promise<Found | null>,
+  withinMs: number,
+  what: string,
+  everyMs = 100,
+): Promise<Found> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const found = await find();
+    if (found !== null) return found;
+    if (Date.now() > deadline) throw new Error(`Timed out after ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

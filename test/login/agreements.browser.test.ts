@@ -2,7 +2,7 @@ import { afterAll, expect } from 'vitest';
 import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
-import { startEntering, type Entering } from './entering.ts';
+import { startLoginOnSite, type LoginOnSite } from './login-on-site.ts';
 
 /** Boxes as pages have them: a plain one, one that only its label shows, one that a script draws. Whose link is met leaves. */
 const TERMS = `<h1>Our terms of use</h1>
@@ -18,9 +18,9 @@ const TERMS = `<h1>Our terms of use</h1>
   <form action="/away"><button>Decline</button></form>`;
 
 const stores = useStore();
-let on: Entering;
+let on: LoginOnSite;
 it.beforeAll(async ({ service }) => {
-  on = await startEntering(service, stores().store, { '/terms': TERMS, '/away': '<h1>Elsewhere</h1>' });
+  on = await startLoginOnSite(service, stores().store, { '/terms': TERMS, '/away': '<h1>Elsewhere</h1>' });
 });
 afterAll(() => on.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, expect } from 'vitest';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
-import { startEntering, type Entering } from './entering.ts';
+import { startLoginOnSite, type LoginOnSite } from './login-on-site.ts';
 
 /** Asks for the password once the name has lost the focus, and for nothing at the Return key. */
 const AT_BLUR = `<h1>Sign in</h1><form><label>User name <input name="user"></label><div></div></form>
@@ -16,10 +16,10 @@ const PASSWORD = `<h1>Sign in</h1><form><label>Password <input name="pass" type=
   onblur="this.insertAdjacentHTML('afterend', '<p role=alert>A password is required.</p>')"></label><button>Sign in</button></form>`;
 
 const stores = useStore();
-let on: Entering;
+let on: LoginOnSite;
 it.beforeAll(async ({ service }) => {
   const pages = { '/at-blur': AT_BLUR, '/at-return': AT_RETURN };
-  on = await startEntering(service, stores().store, {
+  on = await startLoginOnSite(service, stores().store, {
     ...pages,
     '/password': PASSWORD,
   });

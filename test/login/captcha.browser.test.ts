@@ -8,7 +8,7 @@ import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { CaptchaSolve } from '../../contract/captcha-solves.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;

@@ -7,7 +7,7 @@ import { readLogin } from '../../activities/login/reading/read-login.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { control } from '../sandbox/visitor.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;

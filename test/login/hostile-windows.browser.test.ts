@@ -3,14 +3,14 @@ import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { containing, eventually } from '../browser/service-under-test.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
-import { AWAY, FORM, SPY, startEntering, type Entering } from './entering.ts';
+import { OTHER_SITE, FORM, KEY_LOGGER, startLoginOnSite, type LoginOnSite } from './login-on-site.ts';
 
 /** A stranger's window that asks for what the login has just asked for, under the same names. */
-const ASKS = `${SPY('window')}<h1>Sign in</h1><form action="/taken" method="post"><label>Code <input name="code" id="code"
+const ASKS = `${KEY_LOGGER('window')}<h1>Sign in</h1><form action="/taken" method="post"><label>Code <input name="code" id="code"
   autocomplete="one-time-code"></label><label>Password <input type="password" name="pass" id="pass"></label><button>Sign in</button></form>`;
 const CODE_FORM = `<h1>Enter the code</h1><form action="/in" method="post"><label>Code <input name="code" id="code"
   autocomplete="one-time-code"></label><button>Verify</button></form>`;
-const OPENS = `<script>document.querySelector('form').addEventListener('submit', () => open('${AWAY}/asks'));</script>`;
+const OPENS = `<script>document.querySelector('form').addEventListener('submit', () => open('${OTHER_SITE}/asks'));</script>`;
 
 const PAGES: Record<string, string> = {
   '/opens': FORM(OPENS),
@@ -18,28 +18,28 @@ const PAGES: Record<string, string> = {
     `<script>document.querySelector('form').addEventListener('submit', async (event) => {
       event.preventDefault();
       const opened = open('about:blank');
-      setTimeout(() => { opened.location = '${AWAY}/asks'; }, 50);
+      setTimeout(() => { opened.location = '${OTHER_SITE}/asks'; }, 50);
       await fetch('/in', { method: 'POST', body: new URLSearchParams(new FormData(event.target)) });
       document.body.innerHTML = '<h1>Welcome</h1><a href="/logout">Log out</a>';
     });</script>`,
   ),
   '/opens-apart': FORM(OPENS.replace("/asks'", "/asks', '', 'noopener'")),
-  '/opens-own': FORM(OPENS.replace(AWAY, '')).replace('/in"', '/code"'),
+  '/opens-own': FORM(OPENS.replace(OTHER_SITE, '')).replace('/in"', '/code"'),
   '/code': CODE_FORM,
-  '/code-then-window': `${CODE_FORM}<script>window.openLate = () => { open('${AWAY}/asks'); };</script>`,
+  '/code-then-window': `${CODE_FORM}<script>window.openLate = () => { open('${OTHER_SITE}/asks'); };</script>`,
   '/asks': ASKS,
-  '/provider': `<h1>Sign in</h1><a href="#" onclick="window.open('${AWAY}/asks'); return false">Continue with Okta</a>`,
+  '/provider': `<h1>Sign in</h1><a href="#" onclick="window.open('${OTHER_SITE}/asks'); return false">Continue with Okta</a>`,
   '/asks-in-name': FORM(
-    `<script>document.querySelector('form').addEventListener('submit', () => open('${AWAY}/asks?client_id=1&redirect_uri=' +
+    `<script>document.querySelector('form').addEventListener('submit', () => open('${OTHER_SITE}/asks?client_id=1&redirect_uri=' +
       encodeURIComponent(location.origin + '/back')));</script>`,
   ).replace('/in"', '/waits"'),
   '/waits': '<h1>Sign in</h1><p>Please go on in the other window.</p>',
 };
 
 const stores = useStore();
-let on: Entering;
+let on: LoginOnSite;
 it.beforeAll(async ({ service }) => {
-  on = await startEntering(service, stores().store, PAGES);
+  on = await startLoginOnSite(service, stores().store, PAGES);
 });
 afterAll(() => on.close());
 
@@ -75,7 +75,7 @@ describe('a foreign window', () => {
       expect(on.site.requests).toContain('/asks');
     });
     const outcome = await on.enter(reading, { allowedDomains: [] });
-    expect(on.stolen).toEqual([]);
+    expect(on.capturedKeys).toEqual([]);
     expect(on.posted).toEqual([expect.stringMatching(/^localhost:\d+ code=/)]);
     expect(outcome).toMatchObject({ reading: { kind: 'logged_in' } });
   });

@@ -15,7 +15,7 @@ import { API_KEY } from '../browser/service-under-test.ts';
 import { it } from '../browser/shared-service.ts';
 import { createPractice, type Practice } from '../e2e/practice.ts';
 import { addConnection, useStore } from '../store/databases.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 const PROJECT = { headers: { 'x-kernel-project-id': 'p' } };
 
@@ -53,7 +53,7 @@ it.for([
   ['here', 'none'],
   ['here', 'button'],
 ] as const)('a mailed link that signs in %s, behind a press of its page: %s', async ([opens, press]) => {
-  await practice.setLinkOpens(opens, press);
+  await practice.setMailedLink(opens, press);
   const waiting = await deps.pages.of('p', sessionId);
   await waiting.context().clearCookies();
   await waiting.goto(practice.page('/login/magic-link'));

@@ -6,7 +6,7 @@ import { createBrowserService } from '../../browser-client/service.ts';
 import { hasTelemetry, openLoginSession } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 /** A browser service that answers as it is told, and remembers what it was asked. */
 async function startPeer(answers: { created: object; patch: number }): Promise<{

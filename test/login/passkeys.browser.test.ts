@@ -10,7 +10,7 @@ import type { OpenedCredential } from '../../store/queries/credentials.ts';
 import { startStandIn, TOKEN, vaultAnswers } from '../credential-providers/stand-ins.ts';
 import { newPasskey } from '../setup/passkey.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 import { launchViewer } from '../setup/viewer.ts';
 
 const stores = useStore();

@@ -4,7 +4,7 @@ import { failOnProxyError } from '../../activities/login/session/network-errors.
 import { sessionBody } from '../../activities/login/session/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserProxyConfig } from '../../contract/proxies.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 const target = (proxy?: BrowserProxyConfig): LoginTarget =>
   loginTarget(proxy === undefined ? {} : { browser: { proxy } });

@@ -3,7 +3,7 @@ import type { QuickCheckInput } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
 import { createQuickCheck, type QuickCheckDeps } from '../../activities/login/checks/quick-check.ts';
-import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';
+import { CHECK, DOCUMENT, FACTS, TARGET } from './login-fixtures.ts';
 
 const INPUT: QuickCheckInput = {
   target: TARGET,

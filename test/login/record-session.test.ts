@@ -2,14 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { saveRecordings, recordSession } from '../../activities/login/session/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { RecordingQueries } from '../../store/queries/recordings.ts';
-import { loginTarget } from './login-target.ts';
-import type { PeerManners, RecordingPeer } from './recording-peer.ts';
+import { loginTarget } from './login-fixtures.ts';
+import type { PeerBehavior, RecordingPeer } from './recording-peer.ts';
 import { startRecordingPeer, VIDEO } from './recording-peer.ts';
 
 type Kept = Parameters<RecordingQueries['keep']>;
 
 const FOLDER = '/tmp/recording';
-const REPLAYS: PeerManners['replays'] = { GET: [200, []], POST: [201, { replay_id: 'rep_new', more: 1 }] };
+const REPLAYS: PeerBehavior['replays'] = { GET: [200, []], POST: [201, { replay_id: 'rep_new', more: 1 }] };
 const RECORDED = { recordSession: true };
 
 let peer: RecordingPeer;
@@ -18,11 +18,11 @@ let told: string | null;
 afterEach(() => peer.stop());
 
 async function record(
-  manners: PeerManners = {},
+  behavior: PeerBehavior = {},
   more: Partial<LoginTarget> = RECORDED,
   signal = new AbortController().signal,
 ): Promise<string | null> {
-  peer = await startRecordingPeer(manners);
+  peer = await startRecordingPeer(behavior);
   const { replayId, replayError } = await recordSession(peer.service, loginTarget(more), 'b/1', 60, signal);
   told = replayError;
   return replayId;
@@ -33,11 +33,11 @@ async function keep(more: Partial<LoginTarget> = RECORDED): Promise<Kept[]> {
   const kept: Kept[] = [];
   const recordings: RecordingQueries = {
     keep: (...call) => Promise.resolve(void kept.push(call)),
-    find: () => Promise.reject(new Error('not asked for')),
-    list: () => Promise.reject(new Error('not asked for')),
+    find: () => Promise.reject(new Error('unexpected request')),
+    list: () => Promise.reject(new Error('unexpected request')),
     // oxlint-disable-next-line require-yield -- nobody reads here
     read: async function* () {
-      await Promise.reject(new Error('not asked for'));
+      await Promise.reject(new Error('unexpected request'));
     },
   };
   const deps = { service: peer.service, store: { recordings } };
@@ -49,12 +49,17 @@ describe('the recorder of a login', () => {
   it('is started in the session, stopped, and its video saved', async () => {
     const id = await record();
     expect(id).toMatch(/^rep_\w{25}$/);
-    expect(peer.asked).toEqual(['GET fs/list_files', 'POST process/spawn', 'GET fs/list_files', 'PUT fs/write_file']);
-    peer.asked.length = 0;
+    expect(peer.requests).toEqual([
+      'GET fs/list_files',
+      'POST process/spawn',
+      'GET fs/list_files',
+      'PUT fs/write_file',
+    ]);
+    peer.requests.length = 0;
 
     const kept = await keep();
     expect(peer.signals).toEqual(['INT']);
-    expect(peer.asked.filter((line) => /kill|list_files|zip/.test(line))).toEqual([
+    expect(peer.requests.filter((line) => /kill|list_files|zip/.test(line))).toEqual([
       'GET fs/list_files',
       'POST process/kill',
       'GET fs/download_dir_zip',
@@ -71,7 +76,7 @@ describe('the recorder of a login', () => {
     expect(await record({ replays: REPLAYS }, more)).toBeNull();
     expect(told).toBeNull();
     expect(await keep(more)).toEqual([]);
-    expect(peer.asked).toEqual([]);
+    expect(peer.requests).toEqual([]);
   });
 
   it('continues if an earlier attempt started it, and its video is saved although its process is unknown', async () => {
@@ -84,8 +89,8 @@ describe('the recorder of a login', () => {
     expect(peer.signals).toEqual([]);
   });
 
-  it.each([404, 422, 500])('may have exited by itself without the service knowing (%d)', async (forgotten) => {
-    const id = await record({ forgotten });
+  it.each([404, 422, 500])('may have exited by itself without the service knowing (%d)', async (endedStatus) => {
+    const id = await record({ endedStatus });
     const { process_id: processId } = JSON.parse(String(peer.files.get(`${FOLDER}/${String(id)}.json`))) as Record<
       string,
       string
@@ -113,14 +118,14 @@ describe('the recorder of a login', () => {
 });
 
 describe('if no recorder runs in the session', () => {
-  it.each<[string, PeerManners]>([
+  it.each<[string, PeerBehavior]>([
     ['processes are refused', { spawn: 403 }],
     ['there are none', { spawn: 404 }],
     ['there is no room', { spawn: 529 }],
-    ['it ends at once', { endsAtOnce: true }],
-  ])('starts a replay of the service: %s', async (_, manners) => {
-    expect(await record({ ...manners, replays: REPLAYS })).toBe('rep_new');
-    expect(peer.asked.slice(-2)).toEqual(['GET replays', 'POST replays']);
+    ['it ends at once', { exitsAtOnce: true }],
+  ])('starts a replay of the service: %s', async (_, behavior) => {
+    expect(await record({ ...behavior, replays: REPLAYS })).toBe('rep_new');
+    expect(peer.requests.slice(-2)).toEqual(['GET replays', 'POST replays']);
     expect(await keep()).toEqual([]);
   });
 
@@ -129,12 +134,12 @@ describe('if no recorder runs in the session', () => {
       { replay_id: 'rep_over', finished_at: '2026-01-01T00:00:00Z' },
       { replay_id: 'rep_runs', finished_at: null },
     ];
-    const replays: PeerManners['replays'] = { GET: [200, earlier], POST: [422, { code: 'operation_failed' }] };
+    const replays: PeerBehavior['replays'] = { GET: [200, earlier], POST: [422, { code: 'operation_failed' }] };
     expect(await record({ spawn: 403, replays })).toBe('rep_runs');
-    expect(peer.asked.at(-1)).toBe('GET replays');
+    expect(peer.requests.at(-1)).toBe('GET replays');
   });
 
-  it.each<[string, PeerManners['replays']]>([
+  it.each<[string, PeerBehavior['replays']]>([
     ['has no replays', { GET: [404, ''], POST: [404, ''] }],
     ['does not record', { GET: [200, []], POST: [501, { code: 'not_implemented' }] }],
     ['has no recorder', { GET: [200, []], POST: [422, { code: 'operation_failed' }] }],
@@ -147,7 +152,7 @@ describe('if no recorder runs in the session', () => {
   });
 
   it('distinguishes a recorder that does not start from refused processes', async () => {
-    expect(await record({ endsAtOnce: true })).toBeNull();
+    expect(await record({ exitsAtOnce: true })).toBeNull();
     expect(told).toMatch(/^Not recorded: the recorder does not start in sessions .* install ffmpeg and Xvfb/);
   });
 

@@ -5,58 +5,58 @@ import { ZipFile } from 'yazl';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 
-/** How a browser service treats a recorder. */
-export interface PeerManners {
-  /** What `process/spawn` answers; 200 by default. */
+/** How the stand-in behaves. */
+export interface PeerBehavior {
+  /** Status of `process/spawn`; 200 by default. */
   spawn?: number;
-  /** A recorder that ends at once, as one does that finds no display. */
-  endsAtOnce?: boolean;
-  /** A recorder that does not react to INT. */
+  /** The recorder exits at once, as it does without a display. */
+  exitsAtOnce?: boolean;
+  /** The recorder ignores SIGINT. */
   ignoresInt?: boolean;
-  /** What is answered about a process that has ended. */
-  forgotten?: number;
-  /** Replays of its own: what listing and starting answer; 404 by default. */
+  /** Status of requests for a process that has ended; 404 by default. */
+  endedStatus?: number;
+  /** Responses to listing and starting replays; 404 by default. */
   replays?: Record<'GET' | 'POST', [status: number, body: unknown]>;
-  /** What `download_dir_zip` answers in place of an archive. */
+  /** Body of `download_dir_zip`, instead of an archive. */
   archive?: Buffer;
 }
 
-/** A browser service with one session, which runs a recorder and keeps its files. */
+/** A stand-in for a browser service with one session that runs a recorder. */
 export interface RecordingPeer {
   service: BrowserService;
-  /** `METHOD operation`, oldest first; repeated looks at the same thing count once. */
-  asked: string[];
-  /** Signals that were sent. */
+  /** `METHOD operation`, oldest first, without consecutive repetitions. */
+  requests: string[];
+  /** Signals sent to the recorder. */
   signals: string[];
   /** Files of the session, by path. */
   files: Map<string, Buffer>;
   stop(): Promise<void>;
 }
 
-/** What the recorder writes, and what it adds when it is asked to finish. */
+/** The recorder's complete file. */
 export const VIDEO = 'a video, and its end';
 
-/** Starts one. It speaks as loosely as some do: an empty list is `null`, an ended process may be unknown. */
-export async function startRecordingPeer(manners: PeerManners = {}): Promise<RecordingPeer> {
+/** Starts it. Like some services, it returns `null` for an empty list, and may not know an ended process. */
+export async function startRecordingPeer(behavior: PeerBehavior = {}): Promise<RecordingPeer> {
   const files = new Map<string, Buffer>();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const signals: string[] = [];
   let video: string | null = null;
 
-  const answers: Record<
+  const handlers: Record<
     string,
     (body: { args?: string[]; signal?: string }, path: string, raw: Buffer) => [number, unknown?]
   > = {
     'POST process/spawn': ({ args = [] }) => {
-      if (manners.spawn !== undefined) return [manners.spawn, 'refused'];
-      if (manners.endsAtOnce !== true) files.set((video = String(args[2])), Buffer.from('a video'));
+      if (behavior.spawn !== undefined) return [behavior.spawn, 'refused'];
+      if (behavior.exitsAtOnce !== true) files.set((video = String(args[2])), Buffer.from('a video'));
       return [200, { pid: 7, process_id: 'proc/7', started_at: 'now' }];
     },
-    'GET process/status': () => (video === null ? [manners.forgotten ?? 404] : [200, { state: 'running' }]),
+    'GET process/status': () => (video === null ? [behavior.endedStatus ?? 404] : [200, { state: 'running' }]),
     'POST process/kill': ({ signal = 'none' }) => {
       signals.push(signal);
-      if (video === null) return [manners.forgotten ?? 404];
-      if (manners.ignoresInt === true) return [200];
+      if (video === null) return [behavior.endedStatus ?? 404];
+      if (behavior.ignoresInt === true) return [200];
       files.set(video, Buffer.from(VIDEO));
       video = null;
       return [200];
@@ -79,8 +79,8 @@ export async function startRecordingPeer(manners: PeerManners = {}): Promise<Rec
       files.set(path, raw);
       return [201];
     },
-    'GET replays': () => manners.replays?.GET ?? [404, ''],
-    'POST replays': () => manners.replays?.POST ?? [404, ''],
+    'GET replays': () => behavior.replays?.GET ?? [404, ''],
+    'POST replays': () => behavior.replays?.POST ?? [404, ''],
     'GET ': () => [200, { session_id: 'b/1', cdp_ws_url: 'ws://x/' }],
   };
 
@@ -89,15 +89,15 @@ export async function startRecordingPeer(manners: PeerManners = {}): Promise<Rec
       const url = new URL(request.url ?? '', 'http://x');
       const operation = url.pathname.replace(/^\/browsers\/[^/]+\/?/, '').replace('process/proc%2F7', 'process');
       const line = `${request.method ?? ''} ${operation}`;
-      if (asked.at(-1) !== line) asked.push(line);
+      if (requests.at(-1) !== line) requests.push(line);
       const isJson = request.headers['content-type'] === 'application/json';
       const body = isJson ? (JSON.parse(raw.toString()) as { args?: string[]; signal?: string }) : {};
-      const [status, answer] =
+      const [status, result] =
         line === 'GET fs/download_dir_zip'
-          ? [200, manners.archive ?? (await archiveOf(files))]
-          : (answers[line]?.(body, url.searchParams.get('path') ?? '', raw) ?? [404]);
+          ? [200, behavior.archive ?? (await archiveOf(files))]
+          : (handlers[line]?.(body, url.searchParams.get('path') ?? '', raw) ?? [404]);
       response.statusCode = status;
-      response.end(Buffer.isBuffer(answer) || typeof answer === 'string' ? answer : JSON.stringify(answer));
+      response.end(Buffer.isBuffer(result) || typeof result === 'string' ? result : JSON.stringify(result));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -107,7 +107,7 @@ export async function startRecordingPeer(manners: PeerManners = {}): Promise<Rec
   });
   return {
     service,
-    asked,
+    requests,
     signals,
     files,
     stop: async () => {

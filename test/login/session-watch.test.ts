@@ -5,7 +5,7 @@ import { createSessionWatch, type WatchDeps } from '../../activities/login/check
 import type { WatchEnd, WatchInput } from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
-import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';
+import { CHECK, DOCUMENT, FACTS, TARGET } from './login-fixtures.ts';
 
 const PLACE = { slot: 5, intervalSeconds: 3600 };
 /** A second of the place's own. */

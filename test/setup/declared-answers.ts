@@ -12,46 +12,46 @@ import { ERROR_CODES, isErrorCode } from '../../contract/errors.ts';
  * on creation: the status is declared, an error has the shape and code of its status, and JSON matches the schema. A test that
  * saw a violation fails.
  */
-const undeclared = new Set<string>();
+const violations = new Set<string>();
 
-const MADE = 'fastify.initialization';
-const holdAnswers: ChannelListener = (message) => {
+const CREATED = 'fastify.initialization';
+const checkResponses: ChannelListener = (message) => {
   const { fastify } = message as { fastify: FastifyInstance };
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    note(request, reply, typeof payload === 'string' ? payload : null);
+    checkResponse(request, reply, typeof payload === 'string' ? payload : null);
     done(null, payload);
   });
-  // Streams take over their socket.
+  // For streams, which take over their socket.
   fastify.addHook('onResponse', (request, reply, done) => {
-    note(request, reply, null);
+    checkResponse(request, reply, null);
     done();
   });
 };
-beforeAll(() => subscribe(MADE, holdAnswers));
-afterAll(() => void unsubscribe(MADE, holdAnswers));
+beforeAll(() => subscribe(CREATED, checkResponses));
+afterAll(() => void unsubscribe(CREATED, checkResponses));
 
 afterEach(() => {
-  const seen = [...undeclared];
-  undeclared.clear();
-  expect(seen, 'answers that the document does not declare').toEqual([]);
+  const seen = [...violations];
+  violations.clear();
+  expect(seen, 'responses that the OpenAPI document does not declare').toEqual([]);
 });
 
-const OF_BROWSER_SERVICE = new Map(
+const BROWSER_SERVICE_ROUTES = new Map(
   Object.values<BrowserRoute>({ ...BROWSER_ROUTES, ...BROWSER_POOL_ROUTES }).map((route) => [
     `${route.method} ${route.url}`,
     route,
   ]),
 );
 
-function note(request: FastifyRequest, reply: FastifyReply, body: string | null): void {
+function checkResponse(request: FastifyRequest, reply: FastifyReply, body: string | null): void {
   const { method, routeOptions } = request;
   const { schema, config, url = '' } = routeOptions;
   const name = `${method} ${url}`;
   const { statusCode } = reply;
-  const browserRoute = OF_BROWSER_SERVICE.get(name);
-  const described: unknown = schema?.hide === true ? undefined : schema?.response;
-  if (browserRoute === undefined && described === undefined) return;
-  const schemas = described === undefined ? {} : Schemas.parse(described);
+  const browserRoute = BROWSER_SERVICE_ROUTES.get(name);
+  const declaredSchemas: unknown = schema?.hide === true ? undefined : schema?.response;
+  if (browserRoute === undefined && declaredSchemas === undefined) return;
+  const schemas = declaredSchemas === undefined ? {} : Schemas.parse(declaredSchemas);
   // Routes of the browser service declare no errors; the contract is checked instead.
   const isOfBrowserService = browserRoute !== undefined && schemas[500] === undefined;
   const declared = isOfBrowserService
@@ -63,20 +63,20 @@ function note(request: FastifyRequest, reply: FastifyReply, body: string | null)
       ]
     : Object.keys(schemas).map(Number);
   if (!declared.includes(statusCode)) {
-    undeclared.add(`${name} ${statusCode} ${body?.slice(0, 200) ?? ''}`);
+    violations.add(`${name} ${statusCode} ${body?.slice(0, 200) ?? ''}`);
     return;
   }
   if (body === null || body === '' || !String(reply.getHeader('content-type')).startsWith('application/json')) return;
-  const read: unknown = JSON.parse(body);
-  const isRefusal = statusCode >= 400 && (schemas[statusCode] ?? ErrorBody) === ErrorBody;
-  const judged = (isRefusal ? ErrorBody : (schemas[statusCode] ?? z.unknown())).safeParse(read);
-  if (!judged.success) undeclared.add(`${name} ${statusCode}: ${z.prettifyError(judged.error)}`);
-  if (!isRefusal || !judged.success) return;
-  const { code } = ErrorBody.parse(read);
-  if (!isErrorCode(code) || ERROR_CODES[code].status !== statusCode) undeclared.add(`${name} ${statusCode} ${code}`);
+  const json: unknown = JSON.parse(body);
+  const isError = statusCode >= 400 && (schemas[statusCode] ?? ErrorBody) === ErrorBody;
+  const parsed = (isError ? ErrorBody : (schemas[statusCode] ?? z.unknown())).safeParse(json);
+  if (!parsed.success) violations.add(`${name} ${statusCode}: ${z.prettifyError(parsed.error)}`);
+  if (!isError || !parsed.success) return;
+  const { code } = ErrorBody.parse(json);
+  if (!isErrorCode(code) || ERROR_CODES[code].status !== statusCode) violations.add(`${name} ${statusCode} ${code}`);
 }
 
-/** Bodies of streams and files are other objects. */
+/** Streams and files are not described by zod schemas. */
 const Schemas = z.record(
   z.string(),
   z.custom<z.ZodType>().transform((one) => (one instanceof z.ZodType ? one : z.unknown())),

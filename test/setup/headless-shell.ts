@@ -4,8 +4,8 @@ import { aptInstall, canAptInstall, findOnPath } from '../../start/setup/command
 const NAME = 'chromium-headless-shell';
 
 /**
- * Path of the Chromium that has no windows at all, installed by apt-get where it can be; null where there is none of the
- * `version` that is asked for: pages are to look alike.
+ * Path of the Chromium headless shell, installed with apt-get if possible. Null unless it has the given version, so that pages
+ * look the same in both browsers.
  */
 export async function findHeadlessShell(version: string): Promise<string | null> {
   let found = await findOnPath([NAME]);

@@ -80,7 +80,7 @@ async function findMinio(): Promise<string> {
   const found = (await findOnPath(['minio'])) ?? ((await isExecutable(cached)) ? cached : undefined);
   if (found !== undefined) return found;
   const go = await findOnPath(['go'], `${process.env.PATH ?? ''}:/usr/local/go/bin`);
-  if (go === undefined) throw missing('there is no Go toolchain to build it with');
+  if (go === undefined) throw missing('Go was not found');
   await withProgress('Building MinIO with Go (about 10 minutes, once)', () =>
     installAtomically(NAME, async (folder) => {
       const built = await run(go, ['install', MODULE], { env: { ...process.env, GOBIN: folder } });

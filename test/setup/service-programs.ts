@@ -6,12 +6,11 @@ import { build, type Plugin } from 'esbuild';
 
 /** Browser services in `test/browser/` that tests start as separate processes, by name. */
 const PROGRAMS = ['forked-service', 'measured-service', 'run-service'] as const;
-/** The name of one. */
 export type ServiceProgram = (typeof PROGRAMS)[number];
 
-/** What lies beside a module is found beside its source. */
-const atTheirSources: Plugin = {
-  name: 'at-their-sources',
+/** Resolves files relative to a module's source. */
+const sourcePaths: Plugin = {
+  name: 'source-paths',
   setup(bundler) {
     bundler.onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8'))
@@ -23,15 +22,14 @@ const atTheirSources: Plugin = {
 };
 
 /**
- * Compiles them once for a run, for every user to read: each start of one from its sources, in a folder of temporary files of
- * its own, would compile all of the browser service again. Remove the folder when they have ended.
+ * Compiles the programs once per run, readable by every user. Starting them from sources, with their own temporary folders,
+ * would compile the whole browser service each time. Remove the folder after they have exited.
  */
 export async function compileServicePrograms(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-programs-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     await chmod(folder, 0o755);
-    // Packages stay where they are installed.
     await symlink(resolve('node_modules'), join(folder, 'node_modules'));
     await build({
       entryPoints: PROGRAMS.map((name) => join('test', 'browser', `${name}.ts`)),
@@ -44,7 +42,7 @@ export async function compileServicePrograms(): Promise<{ folder: string; remove
       platform: 'node',
       target: 'node20',
       keepNames: true,
-      plugins: [atTheirSources],
+      plugins: [sourcePaths],
       logLevel: 'error',
     });
     return { folder, remove };

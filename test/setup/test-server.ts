@@ -14,18 +14,19 @@ const NAME = `temporal-test-server-${TEST_SERVER_VERSION}`;
 const PROGRAM = 'temporal-test-server';
 const STEP_TIMEOUT_MS = 600_000;
 /**
- * Fixes faults of the published server: it never skips time again once a workflow closed over an activity, a child or a
- * workflow task, or cancelled an activity that no worker had taken or that waits for its next try; it tells a try that it was meant
- * for the time at which the one before it failed; it loses a workflow that cancels what ends in the same moment
- * (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058); and at each step it searches through all the locks of its
- * clock that there have ever been, which after some thousand steps takes most of its time.
+ * Fixes bugs of the published server (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058):
+ *
+ * - It stops skipping time once a workflow closes while an activity, child or workflow task is open, or cancels an activity that
+ *   has not started or waits for a retry.
+ * - It reports the time of the previous failure as an attempt's scheduled time.
+ * - It loses a workflow that cancels something that ends at the same moment.
+ * - Each step searches all past locks of its clock, which dominates after some thousand steps.
  */
 const PATCH = fileURLToPath(new URL('temporal-test-server.patch', import.meta.url));
 
 /**
- * Path of the time-skipping test server, for `server.executable` of `@temporalio/testing`: on PATH, else assembled from
- * Maven Central and patched, behind a script that runs it with `java`. Where there is no Maven or no Java compiler, it is the
- * one that Temporal publishes, with its faults: tests that cancel something may then hang.
+ * Path of the time-skipping test server, for `server.executable` of `@temporalio/testing`: on PATH, else built from Maven Central
+ * and patched. Without Maven or a Java compiler, it is the published one with its bugs; tests of cancellation may then hang.
  */
 export async function findTestServer(): Promise<string> {
   const reasons: string[] = [];
@@ -38,12 +39,11 @@ export async function findTestServer(): Promise<string> {
   );
 }
 
-/** The patched server, cached or assembled now; undefined, with its reasons, where it cannot be had. */
+/** The patched server, cached or built now; undefined, with `reasons`, if it is unavailable. */
 async function findPatchedServer(reasons: string[]): Promise<string | undefined> {
   const [java, javac, maven] = await Promise.all(['java', 'javac', 'mvn'].map((program) => findOnPath([program])));
-  if (java === undefined || javac === undefined)
-    reasons.push('there is no `java` or no `javac` to run and compile it with');
-  if (maven === undefined) reasons.push('there is no `mvn` to fetch it with');
+  if (java === undefined || javac === undefined) reasons.push('`java` or `javac` was not found');
+  if (maven === undefined) reasons.push('`mvn` was not found');
   if (java === undefined || javac === undefined || maven === undefined) return undefined;
 
   const patch = await readFile(PATCH, 'utf8');
@@ -56,12 +56,12 @@ async function findPatchedServer(reasons: string[]): Promise<string | undefined>
     );
     return program;
   } catch (error) {
-    reasons.push(error instanceof Error ? error.message : 'unknown fault');
+    reasons.push(error instanceof Error ? error.message : 'unknown error');
     return undefined;
   }
 }
 
-/** The server as Temporal publishes it, cached or downloaded now; undefined, with its reason, where it cannot be had. */
+/** The published server, cached or downloaded now; undefined, with `reasons`, if it is unavailable. */
 async function findPublishedServer(reasons: string[]): Promise<string | undefined> {
   const program = join(cacheRoot(), NAME, PROGRAM);
   if (await isExecutable(program)) return program;
@@ -78,12 +78,12 @@ async function findPublishedServer(reasons: string[]): Promise<string | undefine
     });
     return program;
   } catch (error) {
-    reasons.push(`its download failed (${error instanceof Error ? error.message : 'unknown fault'})`);
+    reasons.push(`its download failed (${error instanceof Error ? error.message : 'unknown error'})`);
     return undefined;
   }
 }
 
-/** Copies the server's jar and its run-time dependencies, compiles the patched `files`, and writes the script that starts it. */
+/** Fetches the server's JARs, compiles the patched `files`, and writes a script that starts it. */
 async function assemble(
   name: string,
   files: readonly string[],
@@ -128,12 +128,12 @@ async function assemble(
   }
 }
 
-/** The files that a patch changes. */
+/** Files changed by a patch. */
 function patchedFiles(patch: string): string[] {
   return [...patch.matchAll(/^\+\+\+ b\/(.+)$/gm)].flatMap(([, file]) => file ?? []);
 }
 
-/** A small heap and the serial collector: the server starts faster, and a run starts many. */
+/** A small heap and the serial collector start faster, and a run starts many servers. */
 function launcher(java: string): string {
   return [
     '#!/bin/sh',

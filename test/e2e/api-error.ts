@@ -1,18 +1,18 @@
 import { APIError } from '@onkernel/sdk';
 
-/** What the public client was refused with. */
-export interface Refusal {
+/** An error response as the public client reports it. */
+export interface ApiErrorResponse {
   status: number | undefined;
   code: unknown;
   message: unknown;
   body: object;
 }
 
-/** The refusal of a call that must not succeed. */
-export async function refusalOf(call: PromiseLike<unknown>): Promise<Refusal> {
-  let answer: unknown;
+/** The error of a call that must fail. */
+export async function apiErrorOf(call: PromiseLike<unknown>): Promise<ApiErrorResponse> {
+  let result: unknown;
   try {
-    answer = await call;
+    result = await call;
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
     const body: unknown = error.error;
@@ -24,5 +24,5 @@ export async function refusalOf(call: PromiseLike<unknown>): Promise<Refusal> {
       body,
     };
   }
-  throw new Error(`nothing was refused: ${JSON.stringify(answer)}`);
+  throw new Error(`the call succeeded: ${JSON.stringify(result)}`);
 }
