@@ -4,8 +4,8 @@ import { LongestFirst } from './test/setup/longest-first.ts';
 
 /** Most that a test or a hook may take: only a hang takes it, even on a machine that does much else. */
 const HANG_MS = 240_000;
-/** Two more than there are cores: for 40 % of the time that a file takes, it waits. */
-const FILES_SIDE_BY_SIDE = Math.min(6, availableParallelism() + 2);
+/** One more than there are cores: files wait for a third of their time. With two more a run takes no less. */
+const FILES_SIDE_BY_SIDE = Math.min(6, availableParallelism() + 1);
 
 /**
  * Tests are told apart by suffix: what a file needs is in its name, and the set-up brings it up. The files of all tiers are

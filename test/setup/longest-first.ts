@@ -1,12 +1,18 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tiers by duration of their files, longest first, so that the shortest fill the gaps at the end. */
-const TIERS = ['e2e', 'browser', 'temporal', 'plain', 'soak'];
+/** Mean duration of a file of each tier, in seconds. */
+const SECONDS: Readonly<Record<string, number>> = { e2e: 49, browser: 13, temporal: 12, plain: 1, soak: 60 };
+/** Tiers whose files mostly wait, and those that mostly compute, the slowest first. */
+const LANES = [
+  ['e2e', 'temporal', 'soak'],
+  ['browser', 'plain'],
+];
 /** The slowest files of each tier. On a fresh machine Vitest knows no durations, and sorts by file size. */
 const LONG = [
   'kill-steps',
   'lifecycle',
   'health',
+  'check-health',
   'providers',
   'apps',
   'on-the-page',
@@ -17,15 +23,31 @@ const LONG = [
   'package',
 ];
 
-/** Sorts by tier, {@link LONG} files first, then in the order of Vitest. */
+/**
+ * Sorts each lane by tier, {@link LONG} files first, and merges the lanes by their durations, so that at any time about as many files
+ * wait as compute, and the shortest ones fill the gaps at the end.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => rank(one) - rank(other));
+    const timed = LANES.flatMap((tiers) => {
+      const lane = tiers.flatMap((tier) => sorted.filter(({ project }) => project.name === tier).toSorted(bySlowness));
+      let startsAt = 0;
+      return lane.map((file) => {
+        const entry = { file, startsAt };
+        startsAt += SECONDS[file.project.name] ?? 1;
+        return entry;
+      });
+    });
+    return timed.toSorted((one, other) => one.startsAt - other.startsAt).map(({ file }) => file);
   }
 }
 
-function rank({ moduleId, project }: TestSpecification): number {
+function bySlowness(one: TestSpecification, other: TestSpecification): number {
+  return rank(one) - rank(other);
+}
+
+function rank({ moduleId }: TestSpecification): number {
   const found = LONG.findIndex((part) => moduleId.includes(`/${part}.`));
-  return TIERS.indexOf(project.name) * (LONG.length + 1) + (found < 0 ? LONG.length : found);
+  return found < 0 ? LONG.length : found;
 }
