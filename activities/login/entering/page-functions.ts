@@ -8,7 +8,8 @@
 /** The browser's own complaint about the value in the focused field, for which it does not submit the form; null if there is none. */
 export function validationFault(): string | null {
   const field = document.activeElement;
-  const isRefused = field instanceof HTMLInputElement && field.value !== '' && !field.validity.valid;
+  if (!(field instanceof HTMLInputElement) || field.form === null || field.form.noValidate) return null;
+  const isRefused = field.value !== '' && !field.validity.valid;
   return isRefused ? field.validationMessage : null;
 }
 
