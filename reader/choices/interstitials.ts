@@ -1,5 +1,5 @@
 import type { ReadChoice } from '../../contract/reading.ts';
-import type { CheckboxFacts, ClickableFacts, FrameSnapshot } from '../facts.ts';
+import type { CheckboxFacts, ClickableFacts, FrameSnapshot, Region } from '../facts.ts';
 import { PASSKEY_OFFER } from '../signs/page-signs.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 import { bodyTexts, pageTopic } from '../text/page-text.ts';
@@ -48,6 +48,9 @@ const ACKNOWLEDGE = anyOf(
   'verstanden, gelesen, zur kenntnis genommen, schliessen und weiter, weiter zu*, compris, j ai compris, entendido, he leido, ho capito, ho letto, entendi, li e entendi, begrepen, gelezen, rozumiem, anladim',
   'понятно, прочитано, 了解しました, 我知道了, 知道了, 확인했습니다',
 );
+
+/** Regions around the body of a page, whose controls are not what the page asks for. */
+export const ASIDE_REGIONS: ReadonlySet<Region> = new Set<Region>(['consent', 'nav', 'footer', 'header']);
 
 /** A page with more buttons than this is no interstitial. */
 const MAX_BUTTONS = 12;
@@ -206,7 +209,7 @@ function pressableButtons({ facts }: FrameSnapshot, boxes: readonly AgreementBox
       (!disabled || boxes.some((box) => box.form === form)) &&
       text !== '' &&
       type !== 'radio' &&
-      !ASIDE.has(region),
+      !ASIDE_REGIONS.has(region),
   );
 }
 
@@ -215,7 +218,6 @@ const PROMOTION = anyOf(
   'newsletter*, marketing, promotion*, promotional, offers, special offers, news and updates, product updates, tips, usage data, telemetry, analytics',
   'werbung, angebote, neuigkeiten, actualites, offres, promociones, ofertas, novedades, promozioni, offerte, novita, promocoes, novidades, aanbiedingen, nieuwsbrief, рассылк*, новост*',
 );
-const ASIDE = new Set(['consent', 'nav', 'footer', 'header']);
 
 /** A box that must be ticked to agree. */
 interface AgreementBox {
@@ -236,7 +238,7 @@ function findAgreementBoxes(frames: readonly FrameSnapshot[]): AgreementBox[] {
 }
 
 function isAgreementBox({ visible, disabled, checked, required, region, said: all, text }: CheckboxFacts): boolean {
-  if (!visible || disabled || checked || ASIDE.has(region)) return false;
+  if (!visible || disabled || checked || ASIDE_REGIONS.has(region)) return false;
   const said = normalize(all || text);
   return required || (TERMS.test(said) && !PROMOTION.test(said));
 }

@@ -1,6 +1,7 @@
 import type { ReadChoice } from '../../contract/reading.ts';
 import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
+import { ASIDE_REGIONS } from './interstitials.ts';
 import { pageTopic } from '../text/page-text.ts';
 
 /** Words of a page that asks for the visitor's role. */
@@ -55,7 +56,7 @@ function buttonTexts(frames: readonly FrameSnapshot[]): string {
 }
 
 function isInBody({ visible, disabled, region }: ClickableFacts): boolean {
-  return visible && !disabled && !['header', 'nav', 'footer', 'consent'].includes(region);
+  return visible && !disabled && !ASIDE_REGIONS.has(region);
 }
 
 /** True for a button in the body of the page that names a role and little else. */

@@ -1,5 +1,5 @@
 import type { PageReading } from '../../contract/reading.ts';
-import { isConfirmText, isPostponeText } from '../choices/interstitials.ts';
+import { ASIDE_REGIONS, isConfirmText, isPostponeText } from '../choices/interstitials.ts';
 import type { FrameSnapshot } from '../facts.ts';
 import { signedInHints } from '../signs/signed-in.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
@@ -49,7 +49,7 @@ function asksForText({ controls }: Cluster): boolean {
         (meaning === 'other' || meaning === 'profile') &&
         control.tag === 'input' &&
         !control.filled &&
-        !['header', 'nav', 'footer', 'consent'].includes(control.region),
+        !ASIDE_REGIONS.has(control.region),
     )
   );
 }

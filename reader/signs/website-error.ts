@@ -1,7 +1,7 @@
 import type { FrameSnapshot, TextFacts } from '../facts.ts';
 import type { Cluster } from '../form/clusters.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
-import { textsOf } from '../text/page-text.ts';
+import { bodyTexts } from '../text/page-text.ts';
 import { CAPTCHA_FIELD, PASSWORD, SIGN_IN, USER } from '../text/words.ts';
 
 const ALERT = /role=alert(?!dialog)|live=assertive/;
@@ -79,8 +79,7 @@ const MAX_REFUSAL_TEXTS = 12;
  */
 export function readLoginRefusal(frames: readonly FrameSnapshot[], error: string | null): string | null {
   if (error !== null) return refusesLogin(normalize(error)) ? error : null;
-  const aside = new Set(['nav', 'footer', 'consent']);
-  const texts = textsOf(frames).filter(({ within, region }) => within === 'none' && !aside.has(region));
+  const texts = frames.flatMap(({ facts }) => bodyTexts(facts));
   if (texts.length > MAX_REFUSAL_TEXTS) return null;
   const refusals = texts.filter(({ text }) => text.length <= MAX_CANDIDATE && refusesLogin(normalize(text)));
   return (refusals.find(({ heading }) => !heading) ?? refusals[0])?.text.slice(0, MAX_LENGTH) ?? null;

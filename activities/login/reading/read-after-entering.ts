@@ -98,7 +98,8 @@ export async function readAfterEntering(
   if (followUp !== null) return redactTypedSecrets(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
   const refusal = readLoginRefusal(frames, reading.website_error);
   if (refusal !== null && reading.lock_out === undefined) {
-    const form = answered === 'login' && before !== null ? await reopenForm(page, before.url, preferences) : null;
+    const canReopen = answered === 'login' && before !== null;
+    const form = canReopen ? await reopenForm(page, before.url, reading.sign_in_link, preferences) : null;
     return redactTypedSecrets(page, { ...(form ?? reading), website_error: refusal });
   }
   if (reading.website_error !== null) return reading;
@@ -118,8 +119,12 @@ export async function readAfterEntering(
  * Opens the login form again after a page that refused the login without showing it: at the form's URL, else by the page's sign-in
  * link. Null if neither shows a form.
  */
-async function reopenForm(page: Page, url: string, preferences: ReadPreferences): Promise<PageReading | null> {
-  const link = (await readLogin(page, preferences)).sign_in_link;
+async function reopenForm(
+  page: Page,
+  url: string,
+  link: PageReading['sign_in_link'],
+  preferences: ReadPreferences,
+): Promise<PageReading | null> {
   await goTo(page, url);
   const atUrl = await readLogin(page, preferences);
   if (atUrl.kind === 'form') return atUrl;
