@@ -226,8 +226,16 @@ export interface LoginActivities {
   openSession(input: { target: LoginTarget; flowId: string; attempt: number }): Promise<FlowSession>;
   /** Navigates the session to the login page and reads it. */
   discoverLogin(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
-  /** Reads the page as it is; with `submitted`, a slow site is given time to respond to a lost entry. */
-  readPage(input: { target: LoginTarget; sessionId: string; submitted: boolean }): Promise<Observation>;
+  /**
+   * Reads the page as it is. With `submitted`, a slow site is given time to respond to a lost entry; with `reopen`, the page's URL is
+   * opened first, because a worker that was lost while typing has left its key lock in the document.
+   */
+  readPage(input: {
+    target: LoginTarget;
+    sessionId: string;
+    submitted: boolean;
+    reopen?: boolean;
+  }): Promise<Observation>;
   /**
    * Types and presses, then reads the next page. At most once: it claims the entry first, and a retry that finds it claimed
    * ends with `entry_uncertain`. With `captcha_unanswered` nothing was sent, no claim is kept and the submission still exists.

@@ -10,7 +10,7 @@ import { finishLogin } from './finish-login.ts';
 import { checkHealth } from './checks/check-health.ts';
 import { readAfterLostWorker } from './reading/read-after-entering.ts';
 import { confineNavigation, closeForeignWindows } from './session/windows.ts';
-import { readLogin } from './reading/read-login.ts';
+import { goTo, readLogin } from './reading/read-login.ts';
 import { saveRecordings, recordSession } from './session/record-session.ts';
 import { createPasskeys } from './credentials/passkeys.ts';
 import { openMailedLink } from './open-mailed-link.ts';
@@ -72,6 +72,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
       if (submitted) return await observe(input, await readAfterLostWorker(deps, target, sessionId, signal));
       const page = await deps.pages.of(target.projectId, sessionId);
       closeForeignWindows(page, target);
+      if (input.reopen === true) await goTo(page, page.url());
       return await observe(input, await readLogin(page, { chosen: target.forms, model: deps.model }));
     }),
 

@@ -6,6 +6,7 @@ import { INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 /** Failures when the worker that typed, or its browser, is lost. */
 const LOST = ApplicationFailure.nonRetryable('an activity failed', 'internal_error');
+const UNCERTAIN = ApplicationFailure.nonRetryable('this answer was already entered', 'entry_uncertain');
 const GONE = ApplicationFailure.nonRetryable('the browser session is gone', 'session_gone');
 
 /** A browser service that is down for longer than a supervisor takes to restart it. */
@@ -53,7 +54,7 @@ it('continues if the lost worker had pressed the button and the site let the per
 
 it('asks the person again, in a new interaction, if it is unknown what was typed', async () => {
   const id = await tests.create();
-  tests.world.answers = [LOST, INSIDE];
+  tests.world.answers = [UNCERTAIN, INSIDE];
   tests.world.reach = 'keys';
   await tests.client.login(id);
   const first = (await until(tests, id, waits)).flow?.interaction?.interaction_id;
@@ -64,6 +65,7 @@ it('asks the person again, in a new interaction, if it is unknown what was typed
     (document) => waits(document) && document.flow?.interaction?.interaction_id !== first,
   );
   expect(again.flow?.interaction?.fields.map(({ reason }) => reason)).toEqual(['missing', 'missing']);
+  expect(tests.world.reopened).toBe(1);
   await submitAll(tests, id, 'sub_2');
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_2']);

@@ -85,6 +85,8 @@ export interface ScriptedWorld {
   shown: PageReading;
   /** How far a lost entry got. */
   reach: EntryReach;
+  /** How often a page was opened again before it was read. */
+  reopened: number;
   abandoned: string[];
   health: HealthOutcome[];
   credential: CredentialFacts | null;
@@ -141,6 +143,7 @@ export function createScriptedWorld(): ScriptedWorld {
     answers: [INSIDE],
     shown: LOGIN_PAGE,
     reach: 'press',
+    reopened: 0,
     abandoned: [],
     health: [{ outcome: 'authenticated', errorCode: null, credential: null }],
     credential: null,
@@ -173,7 +176,10 @@ export function createScriptedWorld(): ScriptedWorld {
         return Promise.resolve({ sessionId: `brw_${number}`, liveViewUrl: null, replayId, replayError });
       },
       discoverLogin: async () => Promise.resolve(observed(passed(next(world.discovered)))),
-      readPage: async () => Promise.resolve(observed(world.shown)),
+      readPage: async ({ reopen }) => {
+        if (reopen === true) world.reopened += 1;
+        return Promise.resolve(observed(world.shown));
+      },
       enterAnswer: async (input) => {
         world.entered.push(input);
         return Promise.resolve({ ...observed(passed(next(world.answers))), keptId: 'kept' });

@@ -244,9 +244,14 @@ async function recoverEntry(
     return await discover(context, progress);
   }
   const submitted = reach === 'press' && lost.entered;
-  const seen = await withSession(progress, (sessionId) => context.browser.readPage({ target, sessionId, submitted }));
+  // The worker was lost while it typed, and its lock still drops all keys that are not for its password field.
+  const reopen = code === 'entry_uncertain' && reach === 'keys' && lost.last.typed.password;
+  const seen = await withSession(progress, (sessionId) =>
+    context.browser.readPage({ target, sessionId, submitted, ...(reopen ? { reopen } : {}) }),
+  );
   if (seen === null) return await discover(context, progress);
   const { kind, website_error: complaint } = seen.reading;
+  if (reopen && kind === 'other') return await discover(context, progress);
   if (!submitted || kind !== 'form') return seen;
   // The site did answer: it rejected what was sent.
   if (complaint !== null) progress.last = lost.last;
