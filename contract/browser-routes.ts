@@ -169,7 +169,7 @@ export const BROWSER_ROUTES = {
     params: SessionParams,
     status: 204,
     answer: NO_ANSWER,
-    refusals: [404],
+    refusals: [404, 502],
   },
   viewBrowser: {
     ...get('live', 'Open the live view, a page for a person', LinkQuery, z.string()),
