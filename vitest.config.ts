@@ -8,38 +8,35 @@ const HANG_MS = 240_000;
 const FILES_SIDE_BY_SIDE = Math.min(6, availableParallelism() + 1);
 
 /**
- * Tests are told apart by suffix: what a file needs is in its name, and the set-up brings it up. The files of all tiers are
- * one queue, those that take longest first, in workers that keep what they have loaded and started for the next file.
- * `soak` is no part of `npm test`: the same walks as in the other tiers, hundreds of times.
+ * The files of all tiers are one project and one queue: Vitest reuses a worker, with what it has loaded and started, only for
+ * files of the same project. `soak` is no part of `npm test`: the same walks as in the other tiers, hundreds of times.
  */
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
-    projects: [tier('e2e'), tier('browser'), tier('temporal'), tier('plain'), tier('soak', { alone: true })],
+    projects: [
+      project('suite', { include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', 'test/**/*.soak.test.ts'] }),
+      project('soak', { include: ['test/**/*.soak.test.ts'], maxWorkers: 1, sequence: { groupOrder: 1 } }),
+    ],
   },
 });
 
-type Tier = 'plain' | 'temporal' | 'browser' | 'e2e' | 'soak';
-
-function tier(name: Tier, { alone = false } = {}) {
-  const plain = name === 'plain';
+function project<Options extends object>(name: string, options: Options) {
   return {
     test: {
       name,
-      include: [plain ? 'test/**/*.test.ts' : `test/**/*.${name}.test.ts`],
-      exclude: ['**/node_modules/**', ...(plain ? ['test/**/*.{temporal,browser,e2e,soak}.test.ts'] : [])],
-      setupFiles: plain ? ['test/setup/declared-answers.ts'] : [],
-      globalSetup: [`test/setup/${name}.ts`],
+      setupFiles: ['test/setup/declared-answers.ts'],
+      globalSetup: ['test/setup/global.ts'],
       pool: 'forks' as const,
       isolate: false,
-      maxWorkers: alone ? 1 : FILES_SIDE_BY_SIDE,
+      maxWorkers: FILES_SIDE_BY_SIDE,
       unstubEnvs: true,
       restoreMocks: true,
       expect: { poll: { timeout: 0.75 * HANG_MS } },
       testTimeout: HANG_MS,
       hookTimeout: HANG_MS,
       teardownTimeout: 60_000,
-      sequence: { groupOrder: alone ? 1 : 0 },
+      ...options,
     },
   };
 }

@@ -115,7 +115,7 @@ async function readReport(file: string): Promise<z.infer<typeof VitestReport> | 
 function withTiers([first, ...others]: readonly string[]): string[] {
   if (first === SOAK) return ['--project=soak', ...others];
   const given = first === undefined ? [] : [first, ...others];
-  return given.some((argument) => argument.startsWith('--project')) ? given : ['--project=!soak', ...given];
+  return given.some((argument) => argument.startsWith('--project')) ? given : ['--project=suite', ...given];
 }
 
 /**

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Kernel from '@onkernel/sdk';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { startApi } from '../../api/service.ts';
@@ -83,7 +82,6 @@ async function start(
   const masterKey = randomBytes(32);
   const apiKey = `e2e-${randomBytes(16).toString('hex')}`;
   const masterKeys = [masterKey];
-  quietRuntime();
 
   const database = await startDatabase();
   teardowns.push(() => database.stop());
@@ -188,12 +186,4 @@ async function start(
     masterKey,
     masterKeys,
   };
-}
-
-/** Hides the worker's start and stop messages. Once per process. */
-let isQuiet = false;
-function quietRuntime(): void {
-  if (isQuiet) return;
-  isQuiet = true;
-  Runtime.install({ logger: new DefaultLogger('WARN') });
 }

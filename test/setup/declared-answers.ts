@@ -46,7 +46,7 @@ const BROWSER_SERVICE_ROUTES = new Map(
 function checkResponse(request: FastifyRequest, reply: FastifyReply, body: string | null): void {
   const { method, routeOptions } = request;
   const { schema, config, url = '' } = routeOptions;
-  const name = `${method} ${url}`;
+  const name = `${method === 'HEAD' ? 'GET' : method} ${url}`;
   const { statusCode } = reply;
   const browserRoute = BROWSER_SERVICE_ROUTES.get(name);
   const declaredSchemas: unknown = schema?.hide === true ? undefined : schema?.response;

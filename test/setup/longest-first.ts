@@ -1,9 +1,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { tierOf, type Tier } from './tiers.ts';
 
 /** Mean duration of a file of each tier, in seconds. */
-const SECONDS: Readonly<Record<string, number>> = { e2e: 49, browser: 13, temporal: 12, plain: 1, soak: 60 };
+const SECONDS: Record<Tier, number> = { e2e: 49, browser: 13, temporal: 12, plain: 1, soak: 60 };
 /** Tiers whose files mostly wait, and those that mostly compute, the slowest first. */
-const LANES = [
+const LANES: Tier[][] = [
   ['e2e', 'temporal', 'soak'],
   ['browser', 'plain'],
 ];
@@ -31,11 +32,13 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const timed = LANES.flatMap((tiers) => {
-      const lane = tiers.flatMap((tier) => sorted.filter(({ project }) => project.name === tier).toSorted(bySlowness));
+      const lane = tiers.flatMap((tier) =>
+        sorted.filter(({ moduleId }) => tierOf(moduleId) === tier).toSorted(bySlowness),
+      );
       let startsAt = 0;
       return lane.map((file) => {
         const entry = { file, startsAt };
-        startsAt += SECONDS[file.project.name] ?? 1;
+        startsAt += SECONDS[tierOf(file.moduleId)];
         return entry;
       });
     });

@@ -31,59 +31,32 @@ declare module 'vitest' {
   }
 }
 
-/** One Postgres for the whole run: the setups of the tiers share a process, but not their modules. */
-const POSTGRES_VARIABLE = 'HOLDFAST_TEST_POSTGRES_URL';
-/** The same for the workflows' bundle. */
-const BUNDLE_VARIABLE = 'HOLDFAST_TEST_WORKFLOW_BUNDLE';
+/** Ends what a set-up has started. */
+export type Teardown = () => Promise<void>;
 
-/** Provides `postgresUrl`; returns the teardown. */
-export async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
-  const running = process.env[POSTGRES_VARIABLE];
-  if (running !== undefined) {
-    project.provide('postgresUrl', running);
-    return () => Promise.resolve();
-  }
+/** Provides `postgresUrl`. */
+export async function providePostgres(project: TestProject, teardowns: Teardown[]): Promise<void> {
   const server = await startTestPostgres();
-  process.env[POSTGRES_VARIABLE] = server.url;
+  teardowns.push(() => server.stop());
   project.provide('postgresUrl', server.url);
-  return async () => {
-    Reflect.deleteProperty(process.env, POSTGRES_VARIABLE);
-    await server.stop();
-  };
 }
 
-/** Provides `workflowBundleFile`; returns the teardown. */
-export async function provideWorkflowBundle(project: TestProject): Promise<() => Promise<void>> {
-  const written = process.env[BUNDLE_VARIABLE];
-  if (written !== undefined) {
-    project.provide('workflowBundleFile', written);
-    return () => Promise.resolve();
-  }
+/** Provides `workflowBundleFile`. */
+export async function provideWorkflowBundle(project: TestProject, teardowns: Teardown[]): Promise<void> {
   const { bundleWorkflows } = await import('../../workers/worker.ts');
   const { code } = await bundleWorkflows();
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-workflows-'));
+  teardowns.push(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'bundle.js');
   await writeFile(file, code);
-  process.env[BUNDLE_VARIABLE] = file;
   project.provide('workflowBundleFile', file);
-  return async () => {
-    Reflect.deleteProperty(process.env, BUNDLE_VARIABLE);
-    await rm(folder, { recursive: true, force: true });
-  };
 }
 
-/** Provides `servicePrograms`; returns the teardown. */
-export async function provideServicePrograms(project: TestProject): Promise<() => Promise<void>> {
+/** Provides `servicePrograms`. */
+export async function provideServicePrograms(project: TestProject, teardowns: Teardown[]): Promise<void> {
   const { folder, remove } = await compileServicePrograms();
+  teardowns.push(remove);
   project.provide('servicePrograms', folder);
-  return remove;
-}
-
-/** Combines teardowns, in reverse order of setup. */
-export function inReverse(ends: (() => Promise<void>)[]): () => Promise<void> {
-  return async () => {
-    for (const end of ends.toReversed()) await end();
-  };
 }
 
 /** Provides `temporalPath`. */

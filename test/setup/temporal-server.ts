@@ -1,4 +1,5 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
 
 type LocalOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.createLocal>[0]>;
@@ -28,6 +29,7 @@ export function startTimeSkippingServer(options: TimeSkippingOptions = {}): Prom
 }
 
 async function startPatiently(start: () => Promise<TestWorkflowEnvironment>): Promise<TestWorkflowEnvironment> {
+  quietRuntime();
   for (let left = STARTS; ; left -= 1) {
     try {
       return await start();
@@ -35,4 +37,12 @@ async function startPatiently(start: () => Promise<TestWorkflowEnvironment>): Pr
       if (left === 0 || !(error instanceof Error) || !error.message.includes('did not start within')) throw error;
     }
   }
+}
+
+/** Hides the start and stop messages of workers. Once per process: it has one runtime, which the first worker would install. */
+let isQuiet = false;
+function quietRuntime(): void {
+  if (isQuiet) return;
+  isQuiet = true;
+  Runtime.install({ logger: new DefaultLogger('WARN') });
 }
