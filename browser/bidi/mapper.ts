@@ -47,7 +47,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
   });
   const watch = createClientWatch(session);
-  const context = guardContextOf(session.chromium);
+  const context = guardContextOf(session);
   let closed = false;
   // If the page or the client sends more than the mapper can process, both are paused.
   const backpressure = trackBackpressure((isHigh) => {

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Chromium } from '../chromium/launch.ts';
 import { isLoadedExtension } from '../extensions/loaded-extensions.ts';
+import type { Session } from '../session/session.ts';
 import type { ClientCommand } from './messages.ts';
 
 /** What happens to a command: it is forwarded (perhaps with changed parameters), refused, or answered by the proxy. */
@@ -15,13 +15,16 @@ interface GuardContext {
   downloadFolder: string;
   /** Whether an extension was loaded for the session, so that its pages may be opened. */
   hasExtension(id: string): boolean;
+  /** Whether the browser's own sign-in prompt is canceled: in a login nobody can answer it, and the request would wait forever. */
+  cancelsSignInPrompts: boolean;
 }
 
-/** The guard context of a session's browser. */
-export function guardContextOf(chromium: Chromium): GuardContext {
+/** The guard context of a session. */
+export function guardContextOf({ chromium, record }: Session): GuardContext {
   return {
     downloadFolder: path.join(chromium.userDataDir, 'Downloads'),
     hasExtension: (id) => isLoadedExtension(chromium, id),
+    cancelsSignInPrompts: record.managedAuth,
   };
 }
 
@@ -72,6 +75,14 @@ export function judgeCommand(command: ClientCommand, context: GuardContext): Ver
         return { kind: 'refuse', message: `${method} is refused: a context cannot have its own proxy` };
       }
       return { kind: 'forward', command };
+    case 'Fetch.continueWithAuth':
+      // Playwright leaves challenges to the browser, which prompts for them; canceled, the page gets the 401.
+      if (!context.cancelsSignInPrompts || record(params['authChallengeResponse'])['response'] !== 'Default')
+        return { kind: 'forward', command };
+      return {
+        kind: 'forward',
+        command: { ...command, params: { ...params, authChallengeResponse: { response: 'CancelAuth' } } },
+      };
     case 'DOM.setFileInputFiles':
       return hasEntries(params['files']) ? refuseHostFiles(method) : { kind: 'forward', command };
     case 'Input.dispatchDragEvent':

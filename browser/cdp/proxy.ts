@@ -94,7 +94,7 @@ function relay(session: Session, client: WebSocket, browser: WebSocket): void {
   keepAlive(client);
 
   const flow = createFlow(client, browser);
-  const context = guardContextOf(session.chromium);
+  const context = guardContextOf(session);
   const answerExtensions = (command: ClientCommand): void => {
     describeLoadedExtensions(session.chromium).then(
       (extensions) => flow.respond(answerCommand(command, { result: { extensions } })),

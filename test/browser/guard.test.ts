@@ -5,7 +5,7 @@ import { createSessionTokens } from '../../browser/cdp/token.ts';
 const judge = (method: string, params: Record<string, unknown> = {}) =>
   judgeCommand(
     { id: 1, method, params },
-    { downloadFolder: '/private/Downloads', hasExtension: (id) => id === 'loaded' },
+    { downloadFolder: '/private/Downloads', hasExtension: (id) => id === 'loaded', cancelsSignInPrompts: false },
   );
 
 describe('judgeCommand', () => {

@@ -8,6 +8,7 @@ import { createPasskeys } from '../../activities/login/credentials/passkeys.ts';
 import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { Answer, EnterOutcome, LoginTarget } from '../../contract/activities.ts';
+import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
@@ -32,7 +33,7 @@ export const FORM = (more = ''): string =>
   `<h1>Sign in</h1><form action="/in" method="post"><label>User <input name="user" id="user"></label>
    <label>Password <input type="password" name="pass" id="pass"></label><button>Sign in</button></form>${more}`;
 
-const PROJECT = { headers: { 'x-kernel-project-id': 'p' } };
+const PROJECT = { headers: { 'x-kernel-project-id': 'p', [MANAGED_AUTH_HEADER]: 'true' } };
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 type Settings = Partial<LoginTarget>;
