@@ -4,7 +4,7 @@ import { chmod, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { HoldfastError } from '../../contract/errors.ts';
 import { createFolder, chownToOwner } from './change-tree.ts';
 import { toFileError, withFileErrors } from './file-errors.ts';
@@ -33,14 +33,13 @@ export async function receiveFile(
 ): Promise<ReceivedFile> {
   const file = path.join(files.workFolder, `${randomUUID()}.upload`);
   const discard = (): Promise<void> => rm(file, { force: true });
+  const sink = createWriteStream(file, { flags: 'wx', mode: 0o600 });
   try {
     // No await before this: content that fails while the file is being opened needs an error listener.
-    await pipeline(
-      content,
-      limitBytes(maxBytes, 'The file exceeds the size limit of a session'),
-      createWriteStream(file, { flags: 'wx', mode: 0o600 }),
-    );
+    await pipeline(content, limitBytes(maxBytes, 'The file exceeds the size limit of a session'), sink);
   } catch (error) {
+    // A file that is still being opened would be created after it was removed.
+    await finished(sink).catch(() => undefined);
     await discard();
     throw toFileError(error);
   }
