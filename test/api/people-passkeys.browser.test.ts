@@ -6,7 +6,7 @@ import type { ApiServer } from '../../api/context.ts';
 import { makeSignInCode } from '../../store/administrator.ts';
 import {} from '../hosted/visit.ts';
 import { useService } from './service-fixture.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 const fixture = useService();
 let browser: Browser;
@@ -14,7 +14,7 @@ let app: ApiServer;
 let base = '';
 
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   const { deps } = fixture();
   // Passkeys are for the host of the public URL, which a server on a free port learns late.
   const settings = { ...deps.settings, publicUrl: '' };
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await app.listen({ port, host: '127.0.0.1' });
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await app.close();
 });
 

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { eventually, startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 const SHOWN = `<title>Shown &lt;b&gt;page</title>
 <body style="margin:0;height:3000px;background:#124">
@@ -21,10 +21,10 @@ let viewers: Browser;
 it.beforeAll(async ({ service: shared }) => {
   service = shared;
   site = await startSite({ '/': SHOWN });
-  viewers = await launchViewer();
+  viewers = await openViewer();
 });
 afterAll(async () => {
-  await viewers.close();
+  await closeViewer(viewers);
   site.close();
 });
 

@@ -10,7 +10,7 @@ import { NARROW, visit } from '../hosted/visit.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { axeComplaints } from './axe.ts';
 import { keepShot } from './visit.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 const fixture = useService();
 let provider: Server;
@@ -53,10 +53,10 @@ beforeAll(async () => {
   const rules = [{ who: { domain: 'corp.example' }, organizationId: 'org_default', role: 'owner' as const }];
   const oidc = { issuer, clientId: client.client_id, clientSecret: client.client_secret, rules };
   api = await startApi({ ...deps, settings: { ...deps.settings, publicUrl, oidc }, port });
-  browser = await launchViewer();
+  browser = await openViewer();
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await api.close();
   provider.close();
 });

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
 import type { ServiceFixture } from '../api/service-fixture.ts';
 import { visit } from '../hosted/visit.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
 
@@ -29,7 +29,7 @@ export async function keepShot(page: Page, name: string): Promise<void> {
 /** Has a service of the tests listen, and opens a browser to visit its console with. */
 export async function openConsole({ app, store, deps }: ServiceFixture): Promise<ConsoleVisits> {
   const organizationId = DEFAULT_ORGANIZATION_ID;
-  const browser = await launchViewer();
+  const browser = await openViewer();
   await app.listen({ port: 0, host: 'localhost' });
   const base = `http://localhost:${(app.server.address() as AddressInfo).port}`;
   // Passkeys are good for the address that people know.
@@ -52,6 +52,6 @@ export async function openConsole({ app, store, deps }: ServiceFixture): Promise
       };
     },
     shot: keepShot,
-    close: () => browser.close(),
+    close: () => closeViewer(browser),
   };
 }

@@ -7,16 +7,16 @@ import { axeComplaints } from '../console/axe.ts';
 import { keepShot } from '../console/visit.ts';
 import { DESKTOP, PHONE, visit } from '../hosted/visit.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let on: Installation;
 let browser: Browser;
 beforeAll(async () => {
   on = await startInstallation();
-  browser = await launchViewer();
+  browser = await openViewer();
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await on.close();
 });
 

@@ -4,16 +4,16 @@ import { PHONE } from '../hosted/visit.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newPerson, type Person } from './person.ts';
 import { until } from './until.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let on: Installation;
 let browser: Browser;
 beforeAll(async () => {
   on = await startInstallation({ captchaKey: 'right' });
-  browser = await launchViewer();
+  browser = await openViewer();
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await on.close();
 });
 

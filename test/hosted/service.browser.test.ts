@@ -4,17 +4,17 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loginInteraction } from '../api/fake-connections.ts';
 import { useService } from '../api/service-fixture.ts';
 import { PHONE, visit } from './visit.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 const fixture = useService();
 let browser: Browser;
 let base = '';
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   await fixture().app.listen({ port: 0, host: '127.0.0.1' });
   base = `http://127.0.0.1:${(fixture().app.server.address() as AddressInfo).port}`;
 });
-afterAll(() => browser.close());
+afterAll(() => closeViewer(browser));
 
 test('the page of the real service completes a login through its store', async () => {
   const { call, connections, store } = fixture();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lowContrast } from './contrast.ts';
 import { STATES } from './states.ts';
 import { DESKTOP, NARROW, PHONE, serve, visit } from './visit.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 /** To look at every screen: `HOSTED_SHOTS=dir npx vitest run test/hosted/tour` puts pictures there. */
 const shots = process.env['HOSTED_SHOTS'];
@@ -20,9 +20,9 @@ const LOOKS: Record<string, BrowserContextOptions> = {
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
 });
-afterAll(() => browser.close());
+afterAll(() => closeViewer(browser));
 
 test.each(Object.entries(LOOKS))('every state fits, is legible and complains of nothing: %s', async (look, options) => {
   const { page, context, complaints } = await visit(browser, { ...options, reducedMotion: 'reduce' });

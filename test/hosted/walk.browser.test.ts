@@ -2,15 +2,15 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { google, mfaChoices, password, pause, smsCode, totpCode, username } from './pauses.ts';
 import { PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Site;
 let visitor: Visitor;
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
 });
-afterAll(() => browser.close());
+afterAll(() => closeViewer(browser));
 beforeEach(async () => {
   site = await serve();
   visitor = await visit(browser, PHONE);

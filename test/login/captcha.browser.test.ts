@@ -9,19 +9,19 @@ import { CaptchaSolve } from '../../contract/captcha-solves.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { loginTarget } from './login-fixtures.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Sandbox;
 let page: Page;
 let told: CaptchaSolve[];
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   site = await startSandbox({ port: 0 });
   page = await browser.newPage();
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await site.close();
 });
 beforeEach(async () => {

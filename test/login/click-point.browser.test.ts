@@ -1,15 +1,15 @@
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findClickPoint } from '../../activities/login/entering/page-functions.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let page: Page;
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   page = await browser.newPage();
 });
-afterAll(() => browser.close());
+afterAll(() => closeViewer(browser));
 
 /** Clicks where a click is said to reach `#target`; answers what took it, or null when no place was found. */
 async function clickTakenBy(html: string): Promise<string | null> {

@@ -11,7 +11,7 @@ import { startStandIn, TOKEN, vaultAnswers } from '../credential-providers/stand
 import { newPasskey } from '../setup/passkey.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 import { loginTarget } from './login-fixtures.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 const stores = useStore();
 let browser: Browser;
@@ -23,13 +23,13 @@ const site = createServer((_request, response) => {
   response.end('<!doctype html><title>Site</title><h1>Site</h1>');
 });
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   const address = site.address();
   url = `http://localhost:${String(typeof address === 'object' && address !== null ? address.port : 0)}/`;
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   site.close();
 });
 beforeEach(async () => {

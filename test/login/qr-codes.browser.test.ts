@@ -3,16 +3,16 @@ import { encodeQR } from 'qr';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { collectFrames } from '../../activities/login/reading/frames.ts';
 import { readPage } from '../../activities/login/reading/read-page.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 import { readTotpSetup } from '../../reader/signs/totp-setup.ts';
 
 let browser: Browser;
 let page: Page;
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   page = await browser.newPage();
 });
-afterAll(() => browser.close());
+afterAll(() => closeViewer(browser));
 
 const LINK =
   'otpauth://totp/Example%20Bank:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example%20Bank';

@@ -4,15 +4,15 @@ import { createBrowserService } from '../../browser-client/service.ts';
 import type { Pages } from '../../activities/login/session/pages.ts';
 import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let tab: Page;
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   tab = await browser.newPage();
 });
-afterAll(() => browser.close());
+afterAll(() => closeViewer(browser));
 
 /** No service listens there, so that no page is read anonymously. */
 const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });

@@ -8,7 +8,7 @@ import { countVisibleInputs, readAfterEntering } from '../../activities/login/re
 import { waitForRequestsToSettle, trackRequests, requestsInFlight } from '../../activities/login/reading/traffic.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 /** How long the site takes over what comes after its first answer, in milliseconds. */
 const SLOW_MS = 1_500;
@@ -42,10 +42,10 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   site = `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
-  browser = await launchViewer();
+  browser = await openViewer();
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   server.closeAllConnections();
   server.close();
 });

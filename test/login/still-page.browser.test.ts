@@ -4,7 +4,7 @@ import { type Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { trackRequests, isNetworkIdle } from '../../activities/login/reading/traffic.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 /** An application's inside that shows no name and no way out; it may still ask its server for something. */
 const inside = (asks: string): string =>
@@ -35,10 +35,10 @@ const server = createServer((request, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  browser = await launchViewer();
+  browser = await openViewer();
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   server.closeAllConnections();
   server.close();
 });

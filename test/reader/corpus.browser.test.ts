@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { corpus, isHeldOut } from '../pages/corpus.ts';
 import { writtenPages } from '../pages/written.ts';
 import { measure, type Verdict } from '../pages/measure.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 /** One page in so many is read here; `npm run bench -- reader` reads them all. */
 const ONE_IN = 16;
@@ -13,7 +13,7 @@ const HANGS_AFTER_MS = 600_000;
 it(
   'reads pages of every shape of the corpus as expected',
   async () => {
-    const browser = await launchViewer();
+    const browser = await openViewer();
     try {
       const drawn = corpus().filter((_, at) => at % ONE_IN === 3);
       const written = writtenPages().filter((_, at) => at % ONE_WRITTEN_IN === 1);
@@ -24,7 +24,7 @@ it(
         verdicts.filter((verdict) => !isRight(verdict)).map(({ page, found }) => `${page.name}: ${found}`),
       ).toEqual([]);
     } finally {
-      await browser.close();
+      await closeViewer(browser);
     }
   },
   HANGS_AFTER_MS,

@@ -6,7 +6,7 @@ import { readWhenSettled, readWithReasons } from '../../activities/login/reading
 import { forceOpenShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 import type { Candidates } from '../../reader/form/candidates.ts';
 
 /** Vitest's own number of tests at once. */
@@ -18,11 +18,11 @@ let server: Awaited<ReturnType<typeof serveFixtures>>;
 
 beforeAll(async () => {
   server = await serveFixtures();
-  browser = await launchViewer();
+  browser = await openViewer();
   idle.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => browser.newPage()))));
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await server.close();
 });
 

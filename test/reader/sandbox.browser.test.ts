@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readPage, readWhenSettled, settle } from '../../activities/login/reading/read-page.ts';
 import { SANDBOX_USERS, startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { control } from '../sandbox/visitor.ts';
-import { launchViewer } from '../setup/viewer.ts';
+import { closeViewer, openViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Sandbox;
@@ -12,12 +12,12 @@ let devtools: CDPSession;
 
 beforeAll(async () => {
   site = await startSandbox({ port: 0 });
-  browser = await launchViewer();
+  browser = await openViewer();
   page = await browser.newPage();
   devtools = await page.context().newCDPSession(page);
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await site.close();
 });
 beforeEach(async () => {

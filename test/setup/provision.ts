@@ -20,7 +20,7 @@ declare module 'vitest' {
     testServerPath: string;
     /** A Chromium. In the tiers browser and e2e. */
     chromiumPath: string;
-    /** The browser for viewing pages, see `launchViewer`. In the tiers browser and e2e. */
+    /** The browser for viewing pages, see `openViewer`. In the tiers browser and e2e. */
     viewerPath: string;
     /** Path of the bundled workflow code: bundling takes seconds of processor time. In the tiers temporal and e2e. */
     workflowBundleFile: string;

@@ -9,14 +9,14 @@ import { keepShot } from '../../console/visit.ts';
 import { NARROW } from '../../hosted/visit.ts';
 import { useService } from '../service-fixture.ts';
 import { signedIn, startAtPublicUrl } from './person.ts';
-import { launchViewer } from '../../setup/viewer.ts';
+import { closeViewer, openViewer } from '../../setup/viewer.ts';
 
 const fixture = useService();
 let browser: Browser;
 let api: RunningApi;
 let program: Server;
 beforeAll(async () => {
-  browser = await launchViewer();
+  browser = await openViewer();
   api = await startAtPublicUrl(fixture());
   program = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html').end('<h1>Thanks</h1>'),
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
-  await browser.close();
+  await closeViewer(browser);
   await api.close();
   program.close();
 });
