@@ -5,7 +5,7 @@ import { LongestFirst } from './test/setup/longest-first.ts';
 /** Most that a test or a hook may take: only a hang takes it, even on a machine that does much else. */
 const HANG_MS = 240_000;
 /** One more than there are cores: files wait for a third of their time. With two more a run takes no less. */
-const FILES_SIDE_BY_SIDE = Math.min(6, availableParallelism() + 1);
+const FILES_SIDE_BY_SIDE = Math.min(6, availableParallelism() + 2);
 
 /**
  * The files of all tiers are one project and one queue: Vitest reuses a worker, with what it has loaded and started, only for

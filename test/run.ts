@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { findChromium } from '../start/setup/chromium.ts';
 import { findPostgres } from '../start/postgres/binaries.ts';
 import { SetupError } from '../start/setup/setup-error.ts';
 import { findTemporalCli } from '../start/setup/temporal.ts';
+import { memoryFolderCommand } from './setup/memory-folder.ts';
 import { findTestServer } from './setup/test-server.ts';
 import { requireFeatures } from '../start/setup/features.ts';
 import { runStaticChecks, type CheckResult } from './setup/static-checks.ts';
@@ -64,20 +65,27 @@ function countChecks(results: readonly CheckResult[], tally: Tally): void {
 async function vitest(args: readonly string[], tally: Tally): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
   const reportFile = join(folder, 'report.json');
+  const temporaryFiles = join(folder, 'tmp');
   try {
+    // Some tests start programs as other users, which need a way in.
+    await chmod(folder, 0o755);
+    await mkdir(temporaryFiles);
+    await chmod(temporaryFiles, 0o1777);
+    const [program = process.execPath, ...options] = [
+      ...(await memoryFolderCommand(temporaryFiles)),
+      process.execPath,
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${reportFile}`,
+      ...args,
+    ];
     const code = await new Promise<number>((resolve, reject) => {
-      const child = spawn(
-        process.execPath,
-        [
-          'node_modules/vitest/vitest.mjs',
-          'run',
-          '--reporter=default',
-          '--reporter=json',
-          `--outputFile.json=${reportFile}`,
-          ...args,
-        ],
-        { stdio: ['ignore', 'inherit', 'inherit'] },
-      );
+      const child = spawn(program, options, {
+        stdio: ['ignore', 'inherit', 'inherit'],
+        env: { ...process.env, TMPDIR: temporaryFiles },
+      });
       child.on('error', reject);
       child.on('close', (exit) => {
         resolve(exit ?? 1);
