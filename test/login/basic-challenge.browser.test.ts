@@ -1,4 +1,5 @@
 import { afterAll, expect } from 'vitest';
+import { readLogin } from '../../activities/login/reading/read-login.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
 import { FORM, startLoginOnSite, type LoginOnSite } from './login-on-site.ts';
@@ -12,6 +13,13 @@ const BY_BASIC =
   said.textContent = ok ? 'Welcome' : 'Login failed: wrong user name or password';
 });</script>`);
 
+/** Asks who the visitor is with what an earlier login left, before it draws anything. */
+const WITH_STALE_PASSWORD = `<body><script>const asked = new XMLHttpRequest();
+  asked.open('GET', '/whoami', false);
+  asked.setRequestHeader('authorization', 'Basic b2xk');
+  asked.send();
+  document.body.innerHTML = asked.status === 401 ? '${FORM().replaceAll('\n', '')}' : '<h1>Queues</h1>';</script>`;
+
 const stores = useStore();
 let login: LoginOnSite | undefined;
 afterAll(async () => {
@@ -21,6 +29,7 @@ afterAll(async () => {
 it('reads the refusal of a page that logs in with HTTP Basic authentication', async ({ service }) => {
   login = await startLoginOnSite(service, stores().store, {
     '/form': BY_BASIC,
+    '/stale': WITH_STALE_PASSWORD,
     '/whoami': (_request, response) => {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="Management"' }).end();
     },
@@ -29,4 +38,8 @@ it('reads the refusal of a page that logs in with HTTP Basic authentication', as
   expect(seen).toMatchObject({
     reading: { kind: 'form', website_error: 'Login failed: wrong user name or password' },
   });
+
+  const page = await login.deps.pages.of('p', login.sessionId);
+  await page.goto(`${login.site.origin}/stale`);
+  expect(await readLogin(page)).toMatchObject({ kind: 'form' });
 });

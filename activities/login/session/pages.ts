@@ -5,6 +5,7 @@ import type { BrowserService } from '../../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../../browser-client/sessions.ts';
 import { trackRequests } from '../reading/traffic.ts';
 import { forceOpenShadowRoots } from '../reading/shadow-roots.ts';
+import { cancelSignInPrompts } from './sign-in-prompts.ts';
 import { isForeignWindow, openWindow } from './windows.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -28,9 +29,15 @@ export interface Pages {
 export function createPages(service: BrowserService): Pages {
   const browsers = new Map<string, Promise<Browser>>();
   const crashed = new WeakSet<Page>();
+  const prepared = new WeakMap<Page, Promise<void>>();
   const watch = (page: Page): void => {
     page.once('crash', () => crashed.add(page));
     trackRequests(page);
+    // Fails if the page is gone.
+    prepared.set(
+      page,
+      cancelSignInPrompts(page).catch(() => undefined),
+    );
   };
 
   const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
@@ -82,6 +89,7 @@ export function createPages(service: BrowserService): Pages {
       const context = browser.contexts()[0];
       if (context === undefined) throw failure('session_gone', 'the browser has no open window', true);
       const page = context.pages().findLast((each) => !isForeignWindow(each)) ?? (await openWindow(context));
+      await prepared.get(page);
       if (!crashed.has(page)) return page;
       await this.release(sessionId);
       await deleteSession(service, projectId, sessionId).catch(() => undefined);
