@@ -4,7 +4,7 @@ import { LongestFirst } from './test/setup/longest-first.ts';
 
 /** Most that a test or a hook may take: only a hang takes it, even on a machine that does much else. */
 const HANG_MS = 240_000;
-/** One more than there are cores: files wait for a third of their time. With two more a run takes no less. */
+/** Two more than there are cores, because files wait for a part of their time; with one more a tenth of the cores' time is idle. */
 const FILES_SIDE_BY_SIDE = Math.min(6, availableParallelism() + 2);
 
 /**

@@ -12,15 +12,13 @@ import { tierOf, type Tier } from './tiers.ts';
 
 type Provision = (project: TestProject, teardowns: Teardown[]) => Promise<void>;
 
-const BROWSER: Provision[] = [provideChromium, provideServicePrograms];
-const TEMPORAL: Provision[] = [provideTemporal, provideTestServer, provideWorkflowBundle];
 /** What each tier needs beside Postgres. */
 const NEEDS: Record<Tier, Provision[]> = {
   plain: [],
-  temporal: TEMPORAL,
-  browser: BROWSER,
-  e2e: [...TEMPORAL, ...BROWSER],
-  soak: [...TEMPORAL, ...BROWSER],
+  temporal: [provideTemporal, provideTestServer, provideWorkflowBundle],
+  browser: [provideChromium, provideServicePrograms],
+  e2e: [provideTemporal, provideChromium, provideWorkflowBundle],
+  soak: [provideTemporal, provideTestServer, provideChromium, provideWorkflowBundle, provideServicePrograms],
 };
 
 /** Global setup: starts what the tiers of the selected files need. */

@@ -247,7 +247,7 @@ async function recoverEntry(
   // The worker was lost while it typed, and its lock still drops all keys that are not for its password field.
   const reopen = code === 'entry_uncertain' && reach === 'keys' && lost.last.typed.password;
   const seen = await withSession(progress, (sessionId) =>
-    context.browser.readPage({ target, sessionId, submitted, ...(reopen ? { reopen } : {}) }),
+    context.browser.readPage({ target, sessionId, submitted, reopen }),
   );
   if (seen === null) return await discover(context, progress);
   const { kind, website_error: complaint } = seen.reading;
