@@ -8,6 +8,7 @@ import { answer, clientOf, connect, isAwaitingInput, isDone, waitForState } from
 /** The smallest interval of any plan, in seconds; checks are at most a tenth later. */
 const INTERVAL_S = 300;
 const CHECK_WITHIN_MS = INTERVAL_S * 1100 + 60_000;
+const NAMESPACE = 'default';
 /** Time for a workflow to record the events that follow a step. */
 const SETTLE_MS = 2_000;
 
@@ -51,26 +52,45 @@ function figures(what: string, before: HistorySize, after: HistorySize, aim?: st
   ];
 }
 
+/** The size of a connection's histories: all runs of its entity, which continues as new after a flow, and its flows. */
 async function sizeOf(tree: ProcessTree, connectionId: string): Promise<HistorySize> {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const connection = await Connection.connect({ address: tree.temporalAddress });
   try {
+    const { executions } = await connection.workflowService.listWorkflowExecutions({
+      namespace: NAMESPACE,
+      query: `WorkflowId = '${workflowIdOf(connectionId)}'`,
+    });
+    const runs = executions.map(({ execution }) => execution ?? {});
     const size = { events: 0, bytes: 0 };
-    let nextPageToken: Uint8Array = new Uint8Array();
-    do {
-      const page = await connection.workflowService.getWorkflowExecutionHistory({
-        namespace: 'default',
-        execution: { workflowId: workflowIdOf(connectionId) },
-        nextPageToken,
-      });
-      for (const event of page.history?.events ?? []) {
+    for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
+      for (const event of await eventsOf(connection, run)) {
         size.events += 1;
         size.bytes += protos.temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
+        const flow = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
+        if (flow) runs.push(flow);
       }
-      nextPageToken = page.nextPageToken;
-    } while (nextPageToken.length > 0);
+    }
     return size;
   } finally {
     await connection.close();
   }
+}
+
+async function eventsOf(
+  connection: Connection,
+  execution: protos.temporal.api.common.v1.IWorkflowExecution,
+): Promise<protos.temporal.api.history.v1.IHistoryEvent[]> {
+  const events: protos.temporal.api.history.v1.IHistoryEvent[] = [];
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await connection.workflowService.getWorkflowExecutionHistory({
+      namespace: NAMESPACE,
+      execution,
+      nextPageToken,
+    });
+    events.push(...(page.history?.events ?? []));
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
+  return events;
 }

@@ -1,8 +1,11 @@
 import type { LaunchChoices } from './flags.ts';
 import type { Chromium } from './launch.ts';
 
-/** Delay before a taken browser is replaced, in milliseconds: the new session gets the CPU first. */
-const REFILL_DELAY_MS = 1_000;
+/**
+ * Delay before a taken browser is replaced, in milliseconds: the new session gets the CPU first. A login takes a second one within a
+ * second, for the proof that what it has saved is logged in.
+ */
+const REFILL_DELAY_MS = 250;
 /** Delay after a failed start, in milliseconds. */
 const RETRY_DELAY_MS = 5_000;
 
