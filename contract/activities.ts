@@ -74,6 +74,8 @@ export interface Observation {
   solvable?: true;
   /** A visible captcha beside the fields of a form is unanswered. Absent without one. */
   unproved?: true;
+  /** What the pictures show whose characters the fields ask for, as data URLs by the field's name. Absent without one. */
+  pictures?: Record<string, string>;
 }
 
 /** A task at a captcha solver, by the solver's id. */

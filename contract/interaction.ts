@@ -74,6 +74,8 @@ export const Interaction = z.object({
   form_notice: z.enum(['another_form', 'first_form_again']).optional(),
   /** A person must act on the page itself (a puzzle), which the hosted page shows. */
   acts_on_page: z.literal(true).optional(),
+  /** Pictures whose characters are asked for, as data URLs by field id. For the hosted page; never in API responses. */
+  pictures: z.record(z.string(), z.string()).optional(),
   /** A mailed sign-in link answers it too. Never in API responses. */
   takes_link: z.literal(true).optional(),
 });

@@ -13,6 +13,7 @@ export const RequiredField = ReadField.pick({
   label: true,
   hint: true,
   channel: true,
+  captcha: true,
 }).extend({
   /** Name of its value in a credential. Absent in older rows. */
   ref: z.string().optional(),

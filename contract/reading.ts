@@ -30,6 +30,10 @@ export const ReadField = z.object({
   boxes: z.number().int().min(1),
   /** Of `code` and `totp_code` fields; absent reads as `unknown`. */
   channel: CodeChannel.optional(),
+  /** True if it asks for the characters of a captcha, which differ each time: its value is not stored. */
+  captcha: z.literal(true).optional(),
+  /** Selector of the captcha's picture, in the same frame. Absent if none was found. */
+  picture: z.string().optional(),
   /** True if it still holds a value that was typed before: it is left alone. */
   held: z.boolean().optional(),
 });

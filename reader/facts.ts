@@ -73,6 +73,8 @@ export interface ControlFacts extends ElementFacts {
   readonly covered: boolean;
   /** An image with a captcha-like name is next to it. */
   readonly besidePicture: boolean;
+  /** Selector of the image whose characters it asks for, if it is a captcha field; null if there is none near it. */
+  readonly picture: string | null;
   readonly invalid: boolean;
   readonly filled: boolean;
   /** Labels of a list's options; empty for other controls. */

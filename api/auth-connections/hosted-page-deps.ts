@@ -20,6 +20,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
       revision,
       connection: parts.views.present(document, false),
       formNotice: document.flow?.interaction?.form_notice ?? null,
+      pictures: document.flow?.interaction?.pictures ?? {},
       actsOnPage: document.flow?.interaction?.acts_on_page === true,
     };
   }

@@ -16,6 +16,8 @@ export interface HostedState {
   connection: ManagedAuth;
   /** Result of reporting the previous form as wrong; null if none was reported. */
   formNotice: NonNullable<Interaction['form_notice']> | null;
+  /** Pictures whose characters fields ask for, as data URLs by field id. */
+  pictures: NonNullable<Interaction['pictures']>;
   /** The flow is waiting for the person to act on the site's page, which is shown to them. */
   actsOnPage: boolean;
 }

@@ -16,6 +16,8 @@ export interface FieldView {
   hint: string | null;
   required: boolean;
   input: InputKind;
+  /** The picture whose characters it asks for, as a data URL; null for other fields. */
+  picture: string | null;
 }
 
 /** A choice for the page. `details` distinguish it from the others, such as a masked phone number. */
@@ -74,7 +76,7 @@ export function toFlowView(state: HostedState, flowId: string, now: Date): FlowV
     expires_in_ms: Math.max(0, expires - now.getTime()),
     saves_credentials: connection.save_credentials,
     interaction_id: running ? (connection.interaction_id ?? null) : null,
-    fields: running ? (connection.fields ?? []).map((field, index) => fieldView(connection, field, index)) : [],
+    fields: running ? (connection.fields ?? []).map((field, index) => fieldView(state, field, index)) : [],
     choices: running ? (connection.choices ?? []).map(choiceView) : [],
     form_notice: running ? state.formNotice : null,
     acts_on_page: running && state.actsOnPage,
@@ -86,7 +88,7 @@ export function toFlowView(state: HostedState, flowId: string, now: Date): FlowV
   };
 }
 
-function fieldView(connection: ManagedAuth, field: ManagedAuthField, index: number): FieldView {
+function fieldView({ connection, pictures }: HostedState, field: ManagedAuthField, index: number): FieldView {
   return {
     id: field.id,
     ref: field.ref,
@@ -96,6 +98,7 @@ function fieldView(connection: ManagedAuth, field: ManagedAuthField, index: numb
     hint: field.hint ?? null,
     required: field.required ?? true,
     input: inputKind(connection, field, index),
+    picture: pictures[field.id] ?? null,
   };
 }
 

@@ -47,7 +47,12 @@ function toField(cluster: Cluster, classified: ClassifiedControl, boxes: number)
     frame: [...cluster.frame.path],
     boxes,
     ...(channel === null ? {} : { channel }),
+    ...(meaning === 'captcha' ? captchaOf(control) : {}),
   };
+}
+
+function captchaOf({ picture }: ControlFacts): Pick<ReadField, 'captcha' | 'picture'> {
+  return { captcha: true, ...(picture === null ? {} : { picture }) };
 }
 
 function isRequired({ control, meaning }: ClassifiedControl, { controls }: Cluster): boolean {

@@ -33,7 +33,7 @@ function collect(): FrameFacts {
     .slice(0, MAX_CONTROLS)
     .map((element) => {
       const place = { order: order(element), form: forms.indexOf(element), selector: selectors.css(element) };
-      return controlFacts(element, visibilityOf(element), place);
+      return controlFacts(element, visibilityOf(element), place, selectors.css);
     });
   const anchors = controls.filter(({ visible }) => visible).map((each) => each.order);
   const clickables = selectClickables(tree, anchors)

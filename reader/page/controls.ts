@@ -41,10 +41,12 @@ export function controlFacts(
   element: Element,
   visibility: Visibility,
   place: { order: number; form: number; selector: string },
+  selectorOf: (element: Element) => string,
 ): ControlFacts {
   const text = (name: string): string => oneLine(element.getAttribute(name), 200);
   const input = element instanceof HTMLInputElement ? element : null;
   const field = element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement ? element : input;
+  const nearPicture = captchaImage(element) ?? imageOfTextSize(element);
   return {
     ...place,
     box: boxOf(element),
@@ -70,7 +72,8 @@ export function controlFacts(
     readOnly: input?.readOnly === true && !isCustomSelect(input),
     opensOnFocus: ['onfocus', 'onclick', 'onmousedown', 'ontouchstart'].some((name) => /readonly/i.test(text(name))),
     covered: isCovered(element),
-    besidePicture: hasCaptchaImage(element),
+    besidePicture: captchaImage(element) !== null,
+    picture: nearPicture === null ? null : selectorOf(nearPicture),
     invalid: element.getAttribute('aria-invalid') === 'true',
     filled: isFilled(element),
     options: optionsOf(element),
@@ -97,19 +100,46 @@ function optionsOf(element: Element): string[] {
     .map((option) => oneLine(option.label, 100));
 }
 
-const CAPTCHA_IMAGE = /captcha|verif|vcode|authcode|imgcode|codeimg|checkcode|validate|securimage|rand/i;
+const CAPTCHA_IMAGE =
+  /[ck]aptcha|verif|vcode|authcode|login-?code|img-?code|code-?img|code-?image|checkcode|validate|securimage|rand|yzm/i;
+const QR_CODE = /(^|[^a-z])qr/i;
+const IMAGES = 'img, canvas';
 
-/** True for a field with a captcha image, and no other field, in the same small part of the page. */
-function hasCaptchaImage(element: Element): boolean {
-  let at = composedParent(element);
-  for (let level = 0; at && level < 3; level += 1, at = composedParent(at)) {
-    if (at.querySelectorAll('input:not([type=hidden]), select, textarea').length > 1) return false;
-    for (const picture of at.querySelectorAll('img, canvas')) {
-      const words = ['src', 'alt', 'title', 'onclick'].map((name) => (picture.getAttribute(name) ?? '').slice(0, 200));
-      if (CAPTCHA_IMAGE.test(`${words.join(' ')} ${idOf(picture)} ${classNames(picture)}`)) return true;
+/** The captcha image next to a field, by its name. */
+function captchaImage(element: Element): Element | null {
+  for (const part of partsOf(element)) {
+    const found = [...part.querySelectorAll(IMAGES)].find(isCaptchaImage);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** The image next to a field that has the size of a line of characters. */
+function imageOfTextSize(element: Element): Element | null {
+  for (const part of partsOf(element)) {
+    for (const image of part.querySelectorAll(IMAGES)) {
+      const { width, height } = image.getBoundingClientRect();
+      if (width >= 40 && width <= 400 && height >= 16 && height <= 150 && width > 1.2 * height) return image;
     }
   }
-  return false;
+  return null;
+}
+
+/** The small parts of the page around a field that contain no other field, the smallest first. */
+function partsOf(element: Element): Element[] {
+  const parts: Element[] = [];
+  let at = composedParent(element);
+  for (let level = 0; at && level < 3; level += 1, at = composedParent(at)) {
+    if (at.querySelectorAll('input:not([type=hidden]), select, textarea').length > 1) break;
+    parts.push(at);
+  }
+  return parts;
+}
+
+function isCaptchaImage(image: Element): boolean {
+  const words = ['src', 'alt', 'title', 'onclick'].map((name) => (image.getAttribute(name) ?? '').slice(0, 200));
+  const said = `${words.filter((word) => !word.startsWith('data:')).join(' ')} ${idOf(image)} ${classNames(image)}`;
+  return CAPTCHA_IMAGE.test(said) && !QR_CODE.test(said);
 }
 
 /** True if another element covers the center of an element in the viewport. */

@@ -7,7 +7,7 @@ import type { FocusedControl } from '../../contract/screencast.ts';
 import type { InputAction, HostedPageDeps, HostedState, StatesRequest } from '../../api/hosted/deps.ts';
 
 /** What a test changes of a state; the rest is a flow that has just begun. */
-export type Change = Partial<ManagedAuth> & Partial<Pick<HostedState, 'formNotice' | 'actsOnPage'>>;
+export type Change = Partial<ManagedAuth> & Partial<Pick<HostedState, 'formNotice' | 'pictures' | 'actsOnPage'>>;
 
 /** A connection whose flow the test drives by hand, in place of workflows and a store. */
 export interface ScriptedFlow {
@@ -50,6 +50,7 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
     revision: 1,
     connection: begun(id),
     formNotice: null,
+    pictures: {},
     actsOnPage: false,
   };
   let state: HostedState | null = first;
@@ -106,7 +107,7 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
       codes.set(code, { flowId: `flow${flow}`, used: false });
       return code;
     },
-    go({ formNotice = null, actsOnPage = false, ...change }) {
+    go({ formNotice = null, pictures = {}, actsOnPage = false, ...change }) {
       if (state === null) throw new Error('the connection is gone');
       const connection = {
         ...state.connection,
@@ -115,7 +116,7 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
         website_error: null,
         ...change,
       };
-      put({ ...state, revision: state.revision + 1, connection, formNotice, actsOnPage });
+      put({ ...state, revision: state.revision + 1, connection, formNotice, pictures, actsOnPage });
     },
     restart() {
       flow += 1;

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ManagedAuthField } from '../../contract/interaction.ts';
 import { google, mfaChoices, password, pause, smsCode, totpCode, username } from './pauses.ts';
 import { PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
 import { closeViewer, openViewer } from '../setup/viewer.ts';
@@ -70,6 +71,24 @@ describe('a login from the link to the end', () => {
     flow.go(pause([smsCode]));
     await page.getByLabel('Verification code').waitFor();
     expect(await pass.count()).toBe(0);
+  });
+
+  test('the picture of a captcha is shown at its field', async () => {
+    const { page } = visitor;
+    const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+    await page.goto(site.link());
+    const characters: ManagedAuthField = {
+      id: 'f-c',
+      ref: 'captcha',
+      type: 'text',
+      reason: 'missing',
+      label: 'Characters',
+    };
+    site.flow.go(pause([username, password, characters], [], { pictures: { 'f-c': `data:image/png;base64,${dot}` } }));
+    const picture = page.getByRole('img', { name: 'Picture from the site' });
+    await picture.waitFor();
+    expect(await picture.evaluate((image) => image instanceof HTMLImageElement && image.naturalWidth)).toBe(1);
+    expect(await page.locator('.field', { has: picture }).getByLabel('Characters').count()).toBe(1);
   });
 
   test('a rejected password is shown at its field, keeping the username but not the password', async () => {

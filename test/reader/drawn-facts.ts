@@ -74,6 +74,7 @@ const CONTROL: Omit<ControlFacts, 'order' | 'box' | 'form' | 'region' | 'selecto
   opensOnFocus: false,
   covered: false,
   besidePicture: false,
+  picture: null,
   invalid: false,
   filled: false,
   options: [],

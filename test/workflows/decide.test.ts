@@ -138,6 +138,34 @@ describe('the next step of a login', () => {
     }
   });
 
+  describe('at a form with the characters of a picture', () => {
+    const characters = field('text', 'captcha', { captcha: true });
+    const form = page('form', { fields: [...LOGIN_PAGE.fields, characters] });
+    const stored = { ...STORED, valueKeys: [...STORED.valueKeys, 'captcha'] };
+
+    it('asks a person for them, whatever is stored, and enters the rest from the credential', () => {
+      const decision = decide(situation(form, {}, stored));
+      if (decision.do !== 'ask') throw new Error(decision.do);
+      expect(decision.question.fields.map(({ ref, reason }) => `${ref} ${reason}`)).toEqual(['captcha missing']);
+      expect(decision.question.known).toHaveLength(2);
+    });
+
+    it('types nothing when unattended', () => {
+      expect(decide(situation(form, { mode: 'unattended' }, stored))).toMatchObject({
+        do: 'fail',
+        code: 'captcha_blocked',
+      });
+    });
+
+    it('asks for other characters only, if the site refused those', () => {
+      const again = { ...form, website_error: 'Wrong captcha', wants_proof: true as const };
+      const decision = decide(situation(again, { last: entered('person', form) }, stored));
+      if (decision.do !== 'ask') throw new Error(decision.do);
+      expect(decision.question.fields.map(({ ref, reason }) => `${ref} ${reason}`)).toEqual(['captcha rejected']);
+      expect(decision.question.known).toHaveLength(2);
+    });
+  });
+
   it('asks a person for values that are not stored', () => {
     expect(decide(situation(LOGIN_PAGE))).toMatchObject({
       do: 'ask',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { ended, loginByCredential, STORED, submitAll, until } from './scenarios.ts';
-import { fault, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
+import { fault, field, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
 
 let tests: WorkflowTests;
 
@@ -44,6 +44,23 @@ it("is answered by a person on the page, after which the person's earlier values
   expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_1']);
   expect(new Set(entries()).size).toBe(1);
   expect(tests.world.abandoned).toEqual([]);
+});
+
+it('shows a person the picture of its characters, and closes the gate: the next ones are unknown', async () => {
+  const characters = field('text', 'captcha', { captcha: true });
+  const picture = 'data:image/png;base64,AAAA';
+  tests.world.discovered = [{ ...LOGIN_PAGE, fields: [...LOGIN_PAGE.fields, characters] }];
+  tests.world.pictures = { captcha: picture };
+  tests.world.credential = { ...STORED, valueKeys: [...STORED.valueKeys, 'captcha'] };
+  const id = await tests.create({ credential: { name: 'saved' } });
+  await tests.client.login(id);
+  const { flow } = await until(tests, id, waits);
+  const [asked] = flow?.interaction?.fields ?? [];
+  expect(flow?.interaction?.pictures).toEqual({ [asked?.id ?? '']: picture });
+  await submitAll(tests, id, 'sub_1');
+  const done = await until(tests, id, ended);
+  expect(done.flow).toMatchObject({ flow_status: 'SUCCESS' });
+  expect(done).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_customer_input' });
 });
 
 it('blocks the login if nobody answers it, and the pending values are destroyed', async () => {

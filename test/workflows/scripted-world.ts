@@ -102,6 +102,8 @@ export interface ScriptedWorld {
   solvable: boolean;
   /** Whether captchas beside the fields are unanswered; `until_solved`: until a solver answers. */
   unproved: boolean | 'until_solved';
+  /** Pictures of captcha fields, by field name. */
+  pictures: Record<string, string>;
   sessions: string[];
   recorderWorks: boolean;
   /** While set, every write of a state fails with it. */
@@ -154,6 +156,7 @@ export function createScriptedWorld(): ScriptedWorld {
     solutions: [],
     solvable: false,
     unproved: false,
+    pictures: {},
     sessions: [],
     recorderWorks: true,
     storeFault: null,
@@ -285,6 +288,7 @@ export function createScriptedWorld(): ScriptedWorld {
       credential: world.credential,
       ...(isUnproved ? { unproved: true } : {}),
       ...(isSolvable ? { solvable: true } : {}),
+      ...(Object.keys(world.pictures).length > 0 ? { pictures: world.pictures } : {}),
     };
   }
 }

@@ -281,6 +281,7 @@ function planStep({ reading }: Observation, { entries, choice }: Answer, by: Ans
       label: field.label,
       hint: field.hint,
       ...(field.channel === undefined ? {} : { channel: field.channel }),
+      ...(field.captcha === undefined ? {} : { captcha: field.captcha }),
       answered_by: source.kind === 'submission' ? 'person' : 'credential',
     })),
     choice: choice === null ? null : { ...takenChoice(choice), answered_by: by },

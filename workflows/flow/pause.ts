@@ -2,6 +2,7 @@ import { uuid4 } from '@temporalio/workflow';
 import { assertNever } from '../../contract/assert-never.ts';
 import { CODE_WAIT_MS } from '../../contract/limits.ts';
 import type { Observation } from '../../contract/activities.ts';
+import type { Interaction } from '../../contract/interaction.ts';
 import type { ReadField } from '../../contract/reading.ts';
 import type { Question } from '../policy/situation.ts';
 import { presentInteraction } from '../policy/interaction.ts';
@@ -27,6 +28,7 @@ export async function askPerson(
       ...presentInteraction(interactionId, question.fields, question.choices),
       ...(formNotice === undefined ? {} : { form_notice: formNotice }),
       ...(question.fields.some(({ field }) => mayComeAsLink(field)) ? { takes_link: true as const } : {}),
+      ...picturesOf(question, observation),
     },
     website_error: observation.reading.website_error,
     external_action_message: null,
@@ -34,6 +36,15 @@ export async function askPerson(
   const answer = await context.awaitAnswer(interactionId, maxWaitMs(context));
   if (answer.kind === 'timeout') return null;
   return await enterPersonAnswer(context, progress, observation, question, answer.input);
+}
+
+/** The pictures of the fields that are asked for, by field id. */
+function picturesOf({ fields }: Question, { pictures = {} }: Observation): Pick<Interaction, 'pictures'> {
+  const shown = fields.flatMap(({ id, field }) => {
+    const picture = pictures[field.name];
+    return picture === undefined ? [] : [[id, picture] as const];
+  });
+  return shown.length === 0 ? {} : { pictures: Object.fromEntries(shown) };
 }
 
 /** An unattended flow waits for a code or a link, which arrives soon or not at all. */

@@ -171,6 +171,7 @@ const NEW_AUTHENTICATOR: ReadChoice = {
 
 function isRejectedField(field: ReadField, situation: Situation, rejected: boolean, refused: boolean): boolean {
   if (refused && field.type === 'password') return true;
+  if (field.captcha === true && situation.observation.reading.wants_proof === true) return true;
   if (!rejected || situation.last === null) return false;
   const { typed } = situation.last;
   if (field.type === 'password') return typed.password;

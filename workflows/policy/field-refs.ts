@@ -1,9 +1,10 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
+import { isOneTime } from '../../contract/code-fields.ts';
 import type { RequiredField } from '../../contract/login-plan.ts';
 import type { ReadField } from '../../contract/reading.ts';
 
 /** What identifies a field. */
-type KnownField = Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label'>;
+type KnownField = Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label' | 'captcha'>;
 
 /** A field with its `ref`: the name of its value in a credential. */
 export interface NamedField<Field extends KnownField = ReadField> {
@@ -84,8 +85,8 @@ export function matchKeys(named: readonly NamedField<KnownField>[], credential: 
   const left = new Set(credential.valueKeys);
   const keys = named.map((): string | null => null);
   const take = (index: number, key: string | undefined): void => {
-    const type = named[index]?.field.type;
-    const isStored = type === 'identifier' || type === 'password' || type === 'text';
+    const field = named[index]?.field;
+    const isStored = field !== undefined && field.type !== 'totp_secret' && !isOneTime(field);
     if (isStored && keys[index] === null && key !== undefined && left.delete(key)) keys[index] = key;
   };
   named.forEach(({ ref }, index) => take(index, ref));

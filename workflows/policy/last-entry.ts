@@ -32,9 +32,7 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
   // The first fields were accepted, and a code was added to the same form.
   if (!last.typed.code && observation.reading.fields.some(({ held }) => held === true)) return false;
   if (hasNewField(observation.reading, last)) return false;
-  // The site wants the captcha beside the fields: it has not checked what was typed.
-  const { wants_proof: wantsProof } = observation.reading;
-  if (wantsProof === true && observation.unproved === true && (last.captchas ?? 0) < MAX_CAPTCHAS) return false;
+  if (isUnchecked(observation, last)) return false;
   const { fields } = observation.reading;
   if (fields.length > 0 && fingerprintOf(fields) === last.fingerprint) return true;
   return (
@@ -42,6 +40,12 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
     last.typed.password &&
     observation.reading.fields.some((field) => field.type === 'password')
   );
+}
+
+/** True if the site wants the captcha beside the fields, or other characters of its picture: it has not checked what was typed. */
+function isUnchecked({ reading, unproved }: Observation, { captchas = 0 }: LastEntry): boolean {
+  if (reading.wants_proof !== true) return false;
+  return (unproved === true && captchas < MAX_CAPTCHAS) || reading.fields.some(({ captcha }) => captcha === true);
 }
 
 /** True if a required field was added to a form that still holds its password: the site has not checked the code yet. */

@@ -1,5 +1,5 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
-import { asksForCode } from '../../contract/code-fields.ts';
+import { asksForCode, isOneTime } from '../../contract/code-fields.ts';
 import type { CanReauthReason, CredentialReference, FlowErrorCode } from '../../contract/connections.ts';
 import type { ConnectionSettings, ReauthObstacle } from '../../contract/document.ts';
 import type { CredentialVersion, LoginPlan, PlanStep } from '../../contract/login-plan.ts';
@@ -149,9 +149,9 @@ function originOf(page: string | null): string {
 
 /** True for a plan whose every answer came from, or was saved to, the credential: following it repeats them. */
 function isReplay({ credential_id: id, steps }: LoginPlan, credential: CredentialFacts): boolean {
-  const isTypedCode = ({ type, answered_by: by }: PlanStep['fields'][number]): boolean =>
-    by === 'person' && asksForCode(type);
-  return id === credential.id && !steps.some(({ fields, external }) => external || fields.some(isTypedCode));
+  const isTypedOnce = (field: PlanStep['fields'][number]): boolean =>
+    field.answered_by === 'person' && isOneTime(field);
+  return id === credential.id && !steps.some(({ fields, external }) => external || fields.some(isTypedOnce));
 }
 
 /** The reason for each kind of delivered code. The interface has none for phone calls. */

@@ -31,6 +31,8 @@ export function failUnanswered(
     return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand');
   const code = asked.find(({ field }) => asksForCode(field.type))?.field;
   if (code !== undefined) return failForCode(code.type === 'totp_code' ? 'totp' : (code.channel ?? 'unknown'));
+  if (asked.some(({ field }) => field.captcha === true))
+    return fail('captcha_blocked', 'The site asks for the characters of a picture; log in once by hand');
   return fail('customer_input_required', 'The credential lacks values that the site asks for; add them');
 }
 

@@ -6,6 +6,7 @@ import { noteCaptchaSolve } from '../../../browser-client/sessions.ts';
 import type { LoginDeps } from '../deps.ts';
 import { stripQuery } from '../urls.ts';
 import { readLogin } from '../reading/read-login.ts';
+import { capturePictures } from './pictures.ts';
 import { waitForRequestsToSettle } from '../reading/traffic.ts';
 import { hasUnansweredCaptcha } from './form-captcha.ts';
 import { answerWidget, findPageWidget } from './page-widget.ts';
@@ -17,18 +18,22 @@ type SessionRef = Pick<TakeSolutionInput, 'target' | 'sessionId'>;
 const ACCEPT_TIMEOUT_MS = 8_000;
 const POLL_INTERVAL_MS = 500;
 
-/** Whether a form has an unanswered captcha, and whether a solver could solve the captcha that blocks the page. */
+/** What captchas a page shows: unanswered ones beside a form, one that a solver could solve, and pictures of characters. */
 export async function observeCaptcha(
   { pages, captchas }: Pick<SolveDeps, 'pages' | 'captchas'>,
   { target, sessionId }: SessionRef,
   reading: PageReading,
-): Promise<Pick<Observation, 'unproved' | 'solvable'>> {
+): Promise<Pick<Observation, 'unproved' | 'solvable' | 'pictures'>> {
   if (reading.kind !== 'captcha' && reading.kind !== 'form') return {};
   const page = await pages.of(target.projectId, sessionId);
   const unproved = await hasUnansweredCaptcha(page, reading);
   const isBlocked = reading.kind === 'captcha' || unproved;
   const isSolvable = isBlocked && captchas !== undefined && (await findPageWidget(page, target)) !== null;
-  return { ...(unproved ? { unproved } : {}), ...(isSolvable ? { solvable: true } : {}) };
+  return {
+    ...(unproved ? { unproved } : {}),
+    ...(isSolvable ? { solvable: true } : {}),
+    ...(await capturePictures(page, reading)),
+  };
 }
 
 /** Creates a solver task for the page's widget. The solver gets its type, site key, and the URL without the query. Null if refused. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnterInput, FieldEntry } from '../../../contract/activities.ts';
-import { asksForCode } from '../../../contract/code-fields.ts';
+import { isOneTime } from '../../../contract/code-fields.ts';
 import type { Page } from 'playwright-core';
 import { readTotpSetup } from '../../../reader/signs/totp-setup.ts';
 import type { ValueOwner } from '../allowed-sites.ts';
@@ -51,7 +51,7 @@ export async function openValues(
       case 'submission': {
         const text = submission?.values[source.fieldId];
         if (text === undefined) return undefined;
-        return { text, owner: null, pending: asksForCode(field.type) ? null : { ref, text } };
+        return { text, owner: null, pending: isOneTime(field) ? null : { ref, text } };
       }
       case 'credential': {
         const text = credential?.values[source.key];

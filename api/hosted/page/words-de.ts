@@ -61,6 +61,7 @@ export const DE: Words = {
   sending: 'Wird gesendet …',
   or: 'oder',
   continueWith: 'Weiter mit {name}',
+  fieldPicture: 'Bild der Website: gib die Zeichen ein, die es zeigt',
   fieldMissing: '{label} fehlt noch.',
   rejected: '{domain} hat das nicht angenommen. Prüfe es und gib es noch einmal ein.',
   siteSays: '{domain} meldet',

@@ -59,6 +59,7 @@ export const EN = {
   sending: 'Sending…',
   or: 'or',
   continueWith: 'Continue with {name}',
+  fieldPicture: 'Picture from the site: enter the characters that it shows',
   fieldMissing: 'Enter your {label}.',
   rejected: '{domain} did not accept this. Check it and enter it again.',
   siteSays: '{domain} says',

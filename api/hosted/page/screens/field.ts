@@ -45,6 +45,7 @@ export function fieldControl(view: FieldView, index: number, initial: string): F
       view.required ? null : h('span', { class: 'optional' }, ` (${words.optional})`),
     ),
     hint,
+    view.picture === null ? null : h('img', { class: 'field-picture', src: view.picture, alt: words.fieldPicture }),
     h(
       'div',
       { class: secret ? 'input-row with-toggle' : 'input-row' },
