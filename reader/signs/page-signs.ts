@@ -120,7 +120,7 @@ export function blockedEvidence(
 }
 
 /** Longer texts say more than that the page is loading. */
-const MAX_LOADING_TEXT = 120;
+const MAX_LOADING_TEXT = 240;
 
 /** True for a page that shows only a loading indicator. */
 export function isLoadingPage(frames: readonly FrameSnapshot[]): boolean {
@@ -128,10 +128,11 @@ export function isLoadingPage(frames: readonly FrameSnapshot[]): boolean {
   const isPressable = frames.some(
     ({ facts }) => facts.clickables.some(({ visible }) => visible) || facts.controls.some(({ visible }) => visible),
   );
-  return !isPressable && frames.some(({ facts }) => facts.busy || facts.texts.some(({ text }) => LOADING.test(text)));
+  const saysLoading = (text: string): boolean => text.split(/(?<=[.!…])\s+/).some((sentence) => LOADING.test(sentence));
+  return !isPressable && frames.some(({ facts }) => facts.busy || facts.texts.some(({ text }) => saysLoading(text)));
 }
 
-/** Matches a whole text. */
+/** Matches a whole sentence. */
 const LOADING =
   /^(loading|please wait|one moment|just a moment|starting|connecting|wird geladen|lädt|bitte warten|chargement|veuillez patienter|cargando|espere|caricamento|attendere|carregando|aguarde|laden|загрузка|読み込み中|加载中)( [\p{L} ]{1,40})?[.… !]*$/iu;
 

@@ -45,7 +45,9 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
   if (LOGIN_PROMPT.test(said) || HISTORY.test(said)) return 0;
   const refuses = REFUSAL.test(said);
   if (NOT_AN_ERROR.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
-  if (text.within === 'link' && !isAlert) return 0;
+  const isMarkedRefusal = refuses && ERROR_MARK.test(text.marks);
+  // Some errors show their details on a click, and some libraries make every short text a label.
+  if (text.within === 'link' && !isAlert && !isMarkedRefusal) return 0;
 
   let points = 0;
   if (text.describesInvalid) points += 3;
@@ -65,7 +67,7 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
   if (isNews && !ERROR_MARK.test(text.marks)) points -= 3;
   if (CONDITIONAL.test(said) || (said.includes('?') && !isAlert)) points -= 3;
   if (text.heading && !isAlert && !ERROR_MARK.test(text.marks)) points -= 3;
-  if (text.within === 'label' || isRequiredMark(said)) points -= 4;
+  if ((text.within === 'label' && !isMarkedRefusal) || isRequiredMark(said)) points -= 4;
   return points;
 }
 
