@@ -7,6 +7,7 @@ import {
   PASSKEY_OFFER,
   approvalMessage,
   blockedEvidence,
+  demandsNewPassword,
   externalActionMessage,
   isBrowserErrorPage,
   isChallengePage,
@@ -73,10 +74,12 @@ export function classifyPage({
   if (answers.length > 0) return is('choice', 'offers methods or accounts');
   if (sessionOver) return is('other', 'a dialog says that the session has expired');
   if (asksToAcceptTerms(frames)) return is('other', 'asks to accept terms');
+  const setsPassword = frames.some(({ facts }) => asksNewPassword(facts));
+  if (setsPassword && demandsNewPassword(frames)) return is('password_change', 'demands a new password');
   const inside = signedInEvidence(frames);
   if (inside !== null) return is('logged_in', inside);
   if (submitting) return is('unavailable', 'a submitted login is waiting for its response');
-  if (frames.some(({ facts }) => asksNewPassword(facts))) return is('password_change', 'a new password is to be set');
+  if (setsPassword) return is('password_change', 'a new password is to be set');
   const refusal = blockedEvidence(frames, topic, said, top.status);
   // A forbidden page that links to a login is meant for anonymous visitors; it does not block the browser.
   if (refusal !== null && signInLink === null) return is('blocked', refusal);

@@ -6,6 +6,7 @@ import { type ClassifiedControl, type ControlMeaning, controlWords } from './con
 import type { Submit } from './submit.ts';
 import { asksOnlyForProvider } from './usable-controls.ts';
 import { isSignOutControl } from '../signs/signed-in.ts';
+import { readTotpSetup } from '../signs/totp-setup.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { headingsOf } from '../text/page-text.ts';
 import {
@@ -53,6 +54,9 @@ export function judgeCluster(cluster: Cluster, submit: Submit | undefined, top: 
   if (submit !== undefined && !signsOut && asksOnlyForProvider(cluster))
     return { isLogin: true, reasons: ['only an identity provider list'] };
   if (secrets.length === 0 && count('code') === 0 && names === 0) return no('asks for no credentials');
+  // Its button and its address activate or save something, as those of other forms that are no login.
+  if (secrets.length + names + count('profile') === 0 && readTotpSetup([cluster.frame]) !== null)
+    return { isLogin: true, reasons: ['the first code of a new authenticator'] };
   if (secrets.length > 1 && secrets.some(isRepeatedPassword)) return no('a password is entered twice');
   if (secrets.length > 1 && secrets.some(isNewPassword)) return no('a new password is set');
   if (secrets.length > 2) return no('more than two passwords');

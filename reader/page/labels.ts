@@ -4,7 +4,10 @@ import { composedParent, renderedChildren, matchesWithin, oneLine } from './comp
 export function labelText(control: Element): string {
   const parts: string[] = [];
   if ('labels' in control && control.labels instanceof NodeList) {
-    for (const label of control.labels) if (label instanceof Element) parts.push(labelWords(label, control));
+    const labels = [...control.labels].filter((label) => label instanceof Element);
+    // A hidden copy of the form may repeat the control's id.
+    const shown = labels.filter((label) => label.checkVisibility());
+    for (const label of shown.length > 0 ? shown : labels) parts.push(labelWords(label, control));
   }
   parts.push(referenced(control, 'aria-labelledby', (each) => !control.contains(each)));
   if (parts.join('') === '') parts.push(headerCell(control));

@@ -144,6 +144,19 @@ export function isOutagePage(frames: readonly FrameSnapshot[], topic: string, sa
   return !hasSubmit && said.length < 800 && OUTAGE.test(topic);
 }
 
+const PASSWORD_DEMAND = anyOf(
+  'password has expired, password is expired, password expired, must change your password, must change the password, required to change your password, requires you to change, have to change your password, need to change your password',
+  'change your password before, change your password to continue, must choose a new password, must set a new password, must be changed before, password change required, password change is required',
+  'passwort ist abgelaufen, kennwort ist abgelaufen, passwort abgelaufen, mussen ihr passwort andern, mussen ihr kennwort andern, mot de passe a expire, devez changer votre mot de passe, devez modifier votre mot de passe',
+  'contrasena ha caducado, contrasena ha expirado, debe cambiar su contrasena, debe cambiar la contrasena, password e scaduta, devi cambiare la password, senha expirou, deve alterar a senha, wachtwoord is verlopen, moet uw wachtwoord wijzigen',
+  'срок действия пароля истек, необходимо сменить пароль, パスワードの有効期限が切れ, 密码已过期, 必须修改密码, 비밀번호가 만료',
+);
+
+/** True for a page that says that the password must be changed first. */
+export function demandsNewPassword(frames: readonly FrameSnapshot[]): boolean {
+  return textsOf(frames).some(({ text }) => PASSWORD_DEMAND.test(normalize(text)));
+}
+
 /** Words of an offer to create a passkey. */
 export const PASSKEY_OFFER = anyOf(
   'create a passkey, create passkey, create your passkey, add a passkey, add passkey, set up a passkey, set up passkey, save a passkey, save passkey, get a passkey, register a passkey, enable passkeys, sign in faster with a passkey',

@@ -76,7 +76,9 @@ export function markTotpSetup(reading: PageReading, frames: readonly FrameSnapsh
   const prefixes = found.spellings.flatMap((text) =>
     Array.from({ length: Math.max(0, text.length - MIN_PREFIX) }, (_, cut) => text.slice(0, text.length - cut)),
   );
-  return { ...redactSecrets(reading, prefixes), enrolment: true };
+  // The instructions link to authenticator apps.
+  const choices = reading.choices.filter(({ mfa_type: type }) => type !== 'totp');
+  return { ...redactSecrets({ ...reading, choices }, prefixes), enrolment: true };
 }
 
 /** Shorter prefixes of a secret reveal nothing useful. */
