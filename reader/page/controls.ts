@@ -46,7 +46,8 @@ export function controlFacts(
   const text = (name: string): string => oneLine(element.getAttribute(name), 200);
   const input = element instanceof HTMLInputElement ? element : null;
   const field = element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement ? element : input;
-  const nearPicture = captchaImage(element) ?? imageOfTextSize(element);
+  const captcha = captchaImage(element);
+  const picture = captcha ?? imageOfTextSize(element);
   return {
     ...place,
     box: boxOf(element),
@@ -72,8 +73,8 @@ export function controlFacts(
     readOnly: input?.readOnly === true && !isCustomSelect(input),
     opensOnFocus: ['onfocus', 'onclick', 'onmousedown', 'ontouchstart'].some((name) => /readonly/i.test(text(name))),
     covered: isCovered(element),
-    besidePicture: captchaImage(element) !== null,
-    picture: nearPicture === null ? null : selectorOf(nearPicture),
+    besidePicture: captcha !== null,
+    picture: picture === null ? null : selectorOf(picture),
     invalid: element.getAttribute('aria-invalid') === 'true',
     filled: isFilled(element),
     options: optionsOf(element),

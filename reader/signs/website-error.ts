@@ -44,15 +44,16 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
   const said = normalize(text.text);
   if (LOGIN_PROMPT.test(said) || HISTORY.test(said)) return 0;
   const refuses = REFUSAL.test(said);
-  if (NOT_AN_ERROR.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
-  const isMarkedRefusal = refuses && ERROR_MARK.test(text.marks);
+  const isMarked = ERROR_MARK.test(text.marks);
+  if (NOT_AN_ERROR.test(said) && !(refuses && (isAlert || isMarked))) return 0;
+  const isMarkedRefusal = refuses && isMarked;
   // Some errors show their details on a click, and some libraries make every short text a label.
   if (text.within === 'link' && !isAlert && !isMarkedRefusal) return 0;
 
   let points = 0;
   if (text.describesInvalid) points += 3;
   if (isAlert) points += 2;
-  if (ERROR_MARK.test(text.marks)) points += 3.5;
+  if (isMarked) points += 3.5;
   else if (!isAlert && MESSAGE_MARK.test(text.marks)) points += 1.5;
   if (text.red) points += 2.5;
   if (CALLED_ERROR.test(said)) points += 1.5;
@@ -64,9 +65,9 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
 
   // Some sites style every message as info. A hint next to a field may say "invalid" without being an alert.
   const isNews = GOOD_MARK.test(text.marks) && !(refuses && isAlert && !SUCCESS_MARK.test(text.marks));
-  if (isNews && !ERROR_MARK.test(text.marks)) points -= 3;
+  if (isNews && !isMarked) points -= 3;
   if (CONDITIONAL.test(said) || (said.includes('?') && !isAlert)) points -= 3;
-  if (text.heading && !isAlert && !ERROR_MARK.test(text.marks)) points -= 3;
+  if (text.heading && !isAlert && !isMarked) points -= 3;
   if ((text.within === 'label' && !isMarkedRefusal) || isRequiredMark(said)) points -= 4;
   return points;
 }
