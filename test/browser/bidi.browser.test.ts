@@ -1,7 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
 import puppeteer from 'puppeteer-core';
 import { afterAll, describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
+import { browserIn } from './running-processes.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { eventually, startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
@@ -205,8 +205,7 @@ describe('the WebDriver BiDi endpoint', () => {
       target: { context: result?.['context'] },
       awaitPromise: true,
     });
-    const [main] = await browsersBelow(service.workDir);
-    process.kill(main ?? 0, 'SIGKILL');
+    process.kill(await browserIn(service.workDir), 'SIGKILL');
     await watching.closed;
     await eventually(() =>
       expect(service.kernel.browsers.retrieve(session.session_id)).rejects.toThrow('its browser crashed'),
@@ -218,13 +217,3 @@ describe('the WebDriver BiDi endpoint', () => {
     await service.kernel.browsers.deleteByID(next.session_id);
   });
 });
-
-async function browsersBelow(folder: string): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const found: number[] = [];
-  for (const pid of pids) {
-    const line = await readFile(`/proc/${String(pid)}/cmdline`, 'utf8').catch(() => '');
-    if (line.includes(folder)) found.push(pid);
-  }
-  return found.sort((a, b) => a - b);
-}

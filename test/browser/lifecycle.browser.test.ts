@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { IncomingMessage } from 'node:http';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import { chromium } from 'playwright-core';
 import { z } from 'zod';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { browserIn, processesWith } from './running-processes.ts';
 import { serviceProgram } from './service-program.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import { eventually, startService } from './service-under-test.ts';
@@ -17,17 +18,6 @@ afterEach(async () => {
   await service?.stop();
   service = undefined;
 });
-
-/** Processes whose command line names a folder below this one. */
-async function processesIn(folder: string): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
-  const found = await Promise.all(
-    pids.map(async (pid) =>
-      (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(folder) ? Number(pid) : null,
-    ),
-  );
-  return found.filter((pid) => pid !== null);
-}
 
 describe('sessions', () => {
   it('end when idle, but not while a client is connected', async () => {
@@ -48,15 +38,14 @@ describe('sessions', () => {
     const session = await kernel.browsers.create();
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
     const disconnected = new Promise((resolve) => browser.once('disconnected', resolve));
-    const [main] = (await processesIn(workDir)).sort((a, b) => a - b);
-    process.kill(main ?? 0, 'SIGKILL');
+    process.kill(await browserIn(workDir), 'SIGKILL');
     await eventually(() => expect(kernel.browsers.retrieve(session.session_id)).rejects.toMatchObject({ status: 404 }));
     await disconnected;
     await expect(kernel.browsers.retrieve(session.session_id)).rejects.toThrow('its browser crashed (SIGKILL)');
     const read = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
     expect(read.deleted_at).toBeDefined();
     await eventually(async () => {
-      expect(await processesIn(workDir)).toEqual([]);
+      expect(await processesWith(workDir)).toEqual([]);
     });
     await eventually(async () => {
       expect(await readdir(path.join(workDir, 'sessions'))).toEqual([]);
@@ -249,14 +238,14 @@ describe('the service', () => {
         reject(new Error('the service ended'));
       });
     });
-    expect((await processesIn(workDir)).length).toBeGreaterThan(1);
+    expect((await processesWith(workDir)).length).toBeGreaterThan(1);
     await eventually(async () => {
-      expect((await processesIn(`done\0${workDir}`)).length).toBeGreaterThan(1);
+      expect((await processesWith(`done\0${workDir}`)).length).toBeGreaterThan(1);
     });
     child.removeAllListeners('exit');
     child.kill('SIGKILL');
     await eventually(async () => {
-      expect(await processesIn(workDir)).toEqual([]);
+      expect(await processesWith(workDir)).toEqual([]);
     });
     expect(await readdir(path.join(workDir, 'sessions'))).not.toEqual([]);
     service = await startService({ workDir });

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import Kernel from '@onkernel/sdk';
@@ -9,6 +9,7 @@ import { chromium } from 'playwright-core';
 import { afterEach, expect, inject, it } from 'vitest';
 import type { Holdings } from './measured-service.ts';
 import { API_KEY } from './memory-profiles.ts';
+import { processesWith } from './running-processes.ts';
 import { serviceProgram } from './service-program.ts';
 import { eventually } from './service-under-test.ts';
 
@@ -71,7 +72,7 @@ export function testManySessions({ first, more }: ManySessions): void {
     const ended = once(child, 'exit');
     child.send('close');
     await ended;
-    expect(await processesOf(workDir)).toEqual([]);
+    expect(await processesWith(workDir)).toEqual([]);
     expect(await readdir(path.join(workDir, 'sessions'))).toEqual([]);
     expect(await readdir(temporary)).toEqual([]);
   });
@@ -115,14 +116,4 @@ async function settled(service: ChildProcess, workDir: string): Promise<Holdings
 async function messageOf<Message>(service: ChildProcess): Promise<Message> {
   const [message] = (await once(service, 'message')) as [Message];
   return message;
-}
-
-/** Command lines of processes that contain the folder's name. */
-async function processesOf(workDir: string): Promise<string[]> {
-  const lines = await Promise.all(
-    (await readdir('/proc'))
-      .filter((entry) => /^\d+$/.test(entry))
-      .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return lines.filter((line) => line.includes(workDir));
 }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { afterAll, describe, expect } from 'vitest';
+import { processesWith } from './running-processes.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { API_KEY, eventually, startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
@@ -132,12 +133,8 @@ describe('replays', () => {
       const [listed] = await kernel.browsers.replays.list(id);
       expect([listed?.replay_id, listed?.finished_at === null]).toEqual([replay.replay_id, false]);
     }
-    const recorders: string[] = [];
-    for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
-      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      if (line.startsWith('ffmpeg') && line.includes(service.workDir)) recorders.push(pid);
-    }
-    expect(recorders).toEqual([]);
+    const started = await processesWith(service.workDir);
+    expect(started.filter(({ commandLine }) => commandLine.startsWith('ffmpeg'))).toEqual([]);
   });
 
   it('reject what cannot be recorded', async () => {
