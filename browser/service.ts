@@ -35,7 +35,7 @@ import { createBrowserPools, type PoolStore } from './pools/pools.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { endSessionsOfClosedProjects } from './session/closed-projects.ts';
 import { createSessionRegistry, defaultMaxSessions } from './session/registry.ts';
-import { openSessionSpace } from './session/space.ts';
+import { openWorkspace } from './session/workspace.ts';
 import type { ProxyStore } from './session/session-proxy.ts';
 
 /** Options of a browser service. */
@@ -154,7 +154,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     proxies: options.proxies,
     extensions: options.extensions,
     sessionLimit: options.sessionLimit ?? (() => Promise.resolve(null)),
-    openSpace: (chromium) => openSessionSpace(isolation, chromium),
+    openWorkspace: (chromium) => openWorkspace(isolation, chromium),
   });
   const { policy, proxies, extensions } = options;
   const pools = createBrowserPools({

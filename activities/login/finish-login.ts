@@ -16,7 +16,7 @@ import {
 } from './credentials/pending-credential.ts';
 import { typedSecrets } from './entering/typed-secrets.ts';
 import type { Page } from 'playwright-core';
-import { inTime } from '../../contract/in-time.ts';
+import { withTimeout } from '../../contract/with-timeout.ts';
 import { asksForLogin, readRestored, verdictOf, type Verdict } from './checks/verdict.ts';
 import { createHash } from 'node:crypto';
 import type { KnownAccount } from '../../contract/document.ts';
@@ -121,7 +121,7 @@ export async function verifyLogin(
   const home = homeUrl(target.domain, deps.egress);
   try {
     return await withProfileSession(deps, unrecorded, `proof-${flowId}`, signal, async ({ page, session }) => {
-      const verdict = await inTime(readLanding(page, landing, home), VERIFY_TIMEOUT_MS, 'inconclusive' as const);
+      const verdict = await withTimeout(readLanding(page, landing, home), VERIFY_TIMEOUT_MS, 'inconclusive' as const);
       if (verdict === 'authenticated') await saveOnClose(deps, target, session.session_id);
       return verdict;
     });

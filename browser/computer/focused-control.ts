@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../contract/errors.ts';
 import { FocusedControl, PICKER_INPUTS, type PickedValue } from '../../contract/screencast.ts';
-import { inTime } from '../../contract/in-time.ts';
+import { withTimeout } from '../../contract/with-timeout.ts';
 import type { Session } from '../session/session.ts';
 import { evaluateInIsolatedWorld } from './isolated-world.ts';
 import { inputTarget } from './input.ts';
@@ -121,7 +121,7 @@ async function findFocused(session: Session): Promise<Focused | null> {
 
 /** Null if the document goes away or does not respond. */
 function evaluate(session: Session, sessionId: string, expression: string): Promise<unknown> {
-  return inTime(
+  return withTimeout(
     evaluateInIsolatedWorld(session.chromium.cdp, sessionId, expression).catch(() => null),
     RESPONSE_TIMEOUT_MS,
     null,

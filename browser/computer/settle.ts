@@ -1,4 +1,4 @@
-import { inTime } from '../../contract/in-time.ts';
+import { withTimeout } from '../../contract/with-timeout.ts';
 import type { Session } from '../session/session.ts';
 
 /** Frames until input of the display has reached the page. */
@@ -21,7 +21,7 @@ export async function settleInput(session: Session): Promise<void> {
     }
   };
   try {
-    await inTime(Promise.race([frames().catch(() => undefined), interruption.promise]), MAX_WAIT_MS, undefined);
+    await withTimeout(Promise.race([frames().catch(() => undefined), interruption.promise]), MAX_WAIT_MS, undefined);
   } finally {
     interruption.stop();
   }

@@ -25,14 +25,14 @@ interface UploadedExtension {
  * unsuitable extension, `already_exists` for a name in use.
  */
 export async function loadExtensions(session: Session, sent: UploadedExtension[]): Promise<void> {
-  const { chromium, space, record } = session;
+  const { chromium, workspace, record } = session;
   if (record.managedAuth)
     throw new HoldfastError('invalid_request', 'extensions: not allowed in the session of a login');
   const known = loadedExtensions(chromium);
   assertLoadable(known, sent);
   const root = extensionsFolderOf(chromium.userDataDir);
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const { work: workFolder, logs: logsFolder } = space.folder;
+  const { work: workFolder, logs: logsFolder } = workspace.folder;
   const files = createSessionFiles({ root, workFolder, logsFolder, systemFolders: new Set(), owner: null });
   const ids = new Map<string, string>();
   const needTabTargets = new Set<string>();

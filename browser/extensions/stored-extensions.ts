@@ -39,7 +39,7 @@ export async function resolveExtensions(
 /** Loads stored extensions into a new browser, each under its id. All or none. */
 export async function loadStoredExtensions(session: Session, kept: readonly StoredExtension[]): Promise<void> {
   if (kept.length === 0) return;
-  const { files } = session.space;
+  const { files } = session.workspace;
   const received = [];
   try {
     for (const { id, archive } of kept) {

@@ -44,7 +44,7 @@ export async function executePlaywright(
   const program = await readProgram(code);
   if ('fault' in program) return { success: false, error: program.fault, stdout: '', stderr: '' };
 
-  const folder = await mkdtemp(path.join(session.space.folder.work, 'run-'));
+  const folder = await mkdtemp(path.join(session.workspace.folder.work, 'run-'));
   try {
     const programFile = path.join(folder, 'program.mjs');
     await writeFile(programFile, program.module);

@@ -3,7 +3,7 @@ import type { PoolBrowsers } from './pool.ts';
 import type { ProfileStore } from '../profile/profile-store.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
-import { inTime } from '../../contract/in-time.ts';
+import { withTimeout } from '../../contract/with-timeout.ts';
 import { openStartUrl, type SessionLifecycle } from '../session/lifecycle.ts';
 import type { SessionRegistry } from '../session/registry.ts';
 import type { Session } from '../session/session.ts';
@@ -44,7 +44,7 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
         () => true,
         () => false,
       );
-      return inTime(responds, ALIVE_TIMEOUT_MS, false);
+      return withTimeout(responds, ALIVE_TIMEOUT_MS, false);
     },
     isFresh: async ({ projectId, config, profileId }, { record }) => {
       if (config.refresh_on_profile_update !== true || profileId === null) return true;

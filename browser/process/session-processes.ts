@@ -252,7 +252,7 @@ function evictOldest(spawned: Map<string, SpawnedProcess>): void {
 }
 
 /** The processes of a session. Throws `forbidden` if processes are disabled. */
-export function processesOf(session: { space: { processes: SessionProcesses | null } }): SessionProcesses {
-  if (session.space.processes !== null) return session.space.processes;
+export function processesOf(session: { workspace: { processes: SessionProcesses | null } }): SessionProcesses {
+  if (session.workspace.processes !== null) return session.workspace.processes;
   throw new HoldfastError('forbidden', PROCESSES_UNAVAILABLE);
 }

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
-import { inTime } from '../../contract/in-time.ts';
+import { withTimeout } from '../../contract/with-timeout.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 import { evaluateInIsolatedWorld, openBlankPage } from './blank-page.ts';
@@ -116,7 +116,7 @@ async function readPageSessionStorage(
 /** Null if the page closes or hangs while it is read. */
 function nullIfUnresponsive<T>(read: () => Promise<T>): Promise<T | null> {
   const result = read().catch(() => null);
-  return inTime(result, LIVE_PAGE_TIMEOUT_MS, null);
+  return withTimeout(result, LIVE_PAGE_TIMEOUT_MS, null);
 }
 
 function framesBelow(tree: Protocol.Page.FrameTree): Protocol.Page.Frame[] {

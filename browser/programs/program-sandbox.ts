@@ -10,7 +10,7 @@ import { readAnswer } from '../playwright/channel.ts';
 import type { Isolation, MountedFile } from '../process/isolation.ts';
 import { endOrKill, TIMED_OUT_CODE } from '../process/running-process.ts';
 import { processesOf } from '../process/session-processes.ts';
-import { openSessionSpace, type SessionSpace } from '../session/space.ts';
+import { openWorkspace, type Workspace } from '../session/workspace.ts';
 import { type Bridge, openBridge } from './bridge.ts';
 import type { Tools } from './tools.ts';
 
@@ -32,7 +32,7 @@ export interface SandboxDeps {
 
 /** A sandbox for one run of a program: files, processes and guarded network access. Deleted on close. */
 export interface ProgramSandbox {
-  space: SessionSpace;
+  workspace: Workspace;
   /** Environment variables with the API's address and the egress proxy. */
   environment: Record<string, string>;
   /** Path of a mounted file inside the sandbox. */
@@ -68,9 +68,9 @@ export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | nul
     for (const end of cleanups.splice(0).reverse()) await end();
   };
   try {
-    const space = await openSessionSpace(isolation, { userDataDir: place, display: null });
-    cleanups.push(() => space.close());
-    const processes = processesOf({ space });
+    const workspace = await openWorkspace(isolation, { userDataDir: place, display: null });
+    cleanups.push(() => workspace.close());
+    const processes = processesOf({ workspace });
     const bridges =
       isolation?.ownNetwork === true ? await openBridges(deps, temporaryFolderOf(place), apiUrl, cleanups) : [];
     const sockets = bridges.map(({ name, bridge }): MountedFile => ({ name, source: bridge.file }));
@@ -81,12 +81,12 @@ export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | nul
     });
 
     return {
-      space,
+      workspace,
       close,
       sandboxPath: (file) => processes.sandboxPath(file),
       environment: environmentOf(isolation?.ownNetwork === true, apiUrl),
       run: async ({ script, command, nodeOptions = [], input, env, mounts, timeoutSec, onLog, signal }) => {
-        const file = path.join(space.folder.work, `${randomUUID()}.json`);
+        const file = path.join(workspace.folder.work, `${randomUUID()}.json`);
         await writeFile(file, JSON.stringify(input), { mode: 0o600 });
         // The user in the sandbox is another one; the file's folder is private.
         await chmod(file, 0o644);

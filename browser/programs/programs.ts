@@ -60,7 +60,7 @@ export function createPrograms(deps: SandboxDeps): Programs {
     if (source === null) throw notFound();
     const sandbox = await openProgramSandbox(deps, null);
     try {
-      const { files, folder } = sandbox.space;
+      const { files, folder } = sandbox.workspace;
       const archive = await receiveFile(files, createReadStream(source));
       try {
         await createFolder(files, '/app');

@@ -18,14 +18,14 @@ import { sendStream } from '../http/replies.ts';
 
 /** `/browsers/{id}/fs/…`: the files of a session. Uploads are in uploads.ts. */
 export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
-  inSession(BROWSER_ROUTES.listFiles, ({ space }, { query }) => listFolder(space.files, query.path));
-  inSession(BROWSER_ROUTES.fileInfo, ({ space }, { query }) => fileInfoAt(space.files, query.path));
+  inSession(BROWSER_ROUTES.listFiles, ({ workspace }, { query }) => listFolder(workspace.files, query.path));
+  inSession(BROWSER_ROUTES.fileInfo, ({ workspace }, { query }) => fileInfoAt(workspace.files, query.path));
   inSession(BROWSER_ROUTES.readFile, async (session, { query, reply }) => {
-    const file = await openFile(session.space.files, query.path);
+    const file = await openFile(session.workspace.files, query.path);
     return sendStream(reply.type('application/octet-stream'), session, file.createReadStream());
   });
   inSession(BROWSER_ROUTES.downloadDirZip, async (session, { query, reply }) => {
-    const archive = await zipFolder(session.space.files, query.path);
+    const archive = await zipFolder(session.workspace.files, query.path);
     return sendStream(reply.type('application/zip'), session, archive);
   });
 
@@ -33,7 +33,7 @@ export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): voi
     contract: BrowserRoute<z.ZodType<{ id: string }>, z.ZodType, Body, z.ZodVoid>,
     run: (files: SessionFiles, input: z.output<Body>) => Promise<void>,
   ): void => {
-    inSession(contract, ({ space }, { body }) => run(space.files, body));
+    inSession(contract, ({ workspace }, { body }) => run(workspace.files, body));
   };
   change(BROWSER_ROUTES.createDirectory, (files, { path, mode }) => createFolder(files, path, octal(mode)));
   change(BROWSER_ROUTES.deleteFile, (files, { path }) => deleteFile(files, path));
@@ -44,16 +44,16 @@ export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): voi
     return setPermissions(files, request.path, Number.parseInt(request.mode, 8));
   });
 
-  inSession(BROWSER_ROUTES.startFsWatch, async ({ space }, { body }) => ({
-    watch_id: await space.watches.start(body.path, body.recursive ?? false),
+  inSession(BROWSER_ROUTES.startFsWatch, async ({ workspace }, { body }) => ({
+    watch_id: await workspace.watches.start(body.path, body.recursive ?? false),
   }));
   route(BROWSER_ROUTES.streamFsEvents, ({ request, params, reply }) => {
     const session = deps.registry.running(projectsOf(request), params.id);
     // Opening the stream counts as activity; reading it does not keep the browser alive.
     session.activity.begin()();
-    return streamChanges(session.space.watches.events(params.watchId), reply);
+    return streamChanges(session.workspace.watches.events(params.watchId), reply);
   });
-  inSession(BROWSER_ROUTES.stopFsWatch, ({ space }, { params }) => space.watches.stop(params.watchId));
+  inSession(BROWSER_ROUTES.stopFsWatch, ({ workspace }, { params }) => workspace.watches.stop(params.watchId));
 }
 
 /** Parses octal permission bits. */

@@ -40,10 +40,10 @@ export function logRoutes({ route }: Router, deps: BrowserDeps): void {
   });
 }
 
-function opener({ space }: Session, { source, path, supervisor_process: part }: LogStreamQuery) {
+function opener({ workspace }: Session, { source, path, supervisor_process: part }: LogStreamQuery) {
   return async (): Promise<FileHandle | null> => {
-    if (source === 'path') return path === undefined ? null : openFile(space.files, path);
-    return part === undefined ? null : openPartLog(space.folder.logs, part);
+    if (source === 'path') return path === undefined ? null : openFile(workspace.files, path);
+    return part === undefined ? null : openPartLog(workspace.folder.logs, part);
   };
 }
 

@@ -60,10 +60,13 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
 }
 
 /** Newer clients may send members that this service does not know; the session's log lists what was ignored. */
-async function logUnknownMembers({ space }: Session, members: string[]): Promise<void> {
+async function logUnknownMembers({ workspace }: Session, members: string[]): Promise<void> {
   if (members.length === 0) return;
   const names = members.slice(0, MAX_LOGGED_MEMBERS).map((member) => JSON.stringify(member.slice(0, 100)));
-  await appendServiceNote(space.folder.logs, `warning: POST /browsers ignored unknown members: ${names.join(', ')}`);
+  await appendServiceNote(
+    workspace.folder.logs,
+    `warning: POST /browsers ignored unknown members: ${names.join(', ')}`,
+  );
 }
 
 /** Parses the `tags[key]=value` pairs of a query. */

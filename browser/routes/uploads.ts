@@ -38,9 +38,9 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     raw.addContentTypeParser('*', (_request, body, parsed) => {
       parsed(null, body);
     });
-    createRouter(raw, deps).inSession(BROWSER_ROUTES.writeFile, async ({ space }, { query, request }) => {
+    createRouter(raw, deps).inSession(BROWSER_ROUTES.writeFile, async ({ workspace }, { query, request }) => {
       const content = request.body instanceof Readable ? abandonableBody(request.body) : Readable.from([]);
-      const file = await receiveFile(space.files, content);
+      const file = await receiveFile(workspace.files, content);
       try {
         await file.put(query.path, octal(query.mode));
       } finally {
@@ -53,15 +53,15 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     forms.removeAllContentTypeParsers();
     await forms.register(multipart, { limits: FILES });
     const { inSession } = createRouter(forms, deps);
-    inSession(BROWSER_ROUTES.upload, ({ space }, { request }) =>
-      withUploadForm(request, space.files, async (form) => {
+    inSession(BROWSER_ROUTES.upload, ({ workspace }, { request }) =>
+      withUploadForm(request, workspace.files, async (form) => {
         for (const { file, field, path } of filesWithPaths(form)) await withFieldName(field, () => file.put(path));
       }),
     );
-    inSession(BROWSER_ROUTES.uploadZip, ({ space }, { request }) =>
-      withUploadForm(request, space.files, (form) => {
+    inSession(BROWSER_ROUTES.uploadZip, ({ workspace }, { request }) =>
+      withUploadForm(request, workspace.files, (form) => {
         const { archive, path } = archiveOf(form);
-        return unzipInto(space.files, archive, path);
+        return unzipInto(workspace.files, archive, path);
       }),
     );
   });
@@ -69,7 +69,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     forms.removeAllContentTypeParsers();
     await forms.register(multipart, { limits: EXTENSIONS });
     createRouter(forms, deps).inSession(BROWSER_ROUTES.uploadExtensions, (session, { request }) =>
-      withUploadForm(request, session.space.files, async (form) => {
+      withUploadForm(request, session.workspace.files, async (form) => {
         const sent = extensionsOf(form);
         await session
           .exclusively(() => loadExtensions(session, sent))

@@ -16,7 +16,7 @@ import { assertWindowAvailable, createSessionRecord, type SessionKind } from './
 import type { SessionRegistry } from './registry.ts';
 import { resolveProxy, applyProxy, type ProxyStore } from './session-proxy.ts';
 import { createQueue, type Session, type SessionEnd, type SessionRecord } from './session.ts';
-import type { SessionSpace } from './space.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Loads profiles into sessions and saves them. */
 export interface SessionProfiles {
@@ -53,8 +53,8 @@ interface LifecycleDeps {
   pool: WarmPool;
   launch: (name: string, choices: LaunchChoices, viewport: { width: number; height: number }) => Promise<Chromium>;
   windows: WindowPolicy;
-  /** Creates the files and processes space of a session. */
-  openSpace: (chromium: Chromium) => Promise<SessionSpace>;
+  /** Creates the workspace of a session. */
+  openWorkspace: (chromium: Chromium) => Promise<Workspace>;
   profiles: SessionProfiles;
   proxies: ProxyStore;
   extensions: ExtensionStore;
@@ -101,7 +101,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     for (const listener of session.onEnd) listener();
     endedLogs.keep(record.id, record.telemetry.log);
     // Before its folder is removed: running processes could still write to it.
-    await session.space.close();
+    await session.workspace.close();
     await Promise.allSettled([...session.beforeEnd].map((finish) => finish()));
     logger.info(
       { session_id: record.id, cause, ...(cause === 'crashed' && { crash: record.crash }) },
@@ -155,7 +155,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       chromium,
       input: createInputState(),
       watchers: { live: 0, recordings: 0 },
-      space: await deps.openSpace(chromium),
+      workspace: await deps.openWorkspace(chromium),
       beforeEnd: new Set(),
       onEnd: new Set(),
       exclusively: createQueue(),
@@ -214,7 +214,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       const session = await openSession(record, chromium);
       await loadStoredExtensions(session, extensions).catch(async (error: unknown) => {
         session.activity.stop();
-        await session.space.close();
+        await session.workspace.close();
         throw error;
       });
       return session;

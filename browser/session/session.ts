@@ -5,7 +5,7 @@ import type { InputState } from '../computer/device.ts';
 import type { AttachedProfile } from '../profile/profile-store.ts';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.ts';
 import type { ActivityClock } from './activity.ts';
-import type { SessionSpace } from './space.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Why a session ended. Only `deleted`, `timeout` and `shutdown` save a profile. */
 export type SessionEnd = 'deleted' | 'timeout' | 'crashed' | 'shutdown' | 'released';
@@ -53,7 +53,7 @@ export interface Session {
   watchers: { live: number; recordings: number };
   activity: ActivityClock;
   /** Its files and processes. */
-  space: SessionSpace;
+  workspace: Workspace;
   /** Runs when the session ends, while the browser is still alive. */
   beforeEnd: Set<() => Promise<void>>;
   /** Ends open client connections when the session ends. */

@@ -99,5 +99,5 @@ describe('unisolated processes', () => {
 });
 
 it('rejects processes where they are disabled, and tells operators what to do', () => {
-  expect(() => processesOf({ space: { processes: null } })).toThrow(/BROWSER_ALLOW_UNSANDBOXED_PROCESSES/);
+  expect(() => processesOf({ workspace: { processes: null } })).toThrow(/BROWSER_ALLOW_UNSANDBOXED_PROCESSES/);
 });

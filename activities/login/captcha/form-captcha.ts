@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 /// <reference lib="dom" />
 import type { Frame, Page } from 'playwright-core';
-import { inTime } from '../../../contract/in-time.ts';
+import { withTimeout } from '../../../contract/with-timeout.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { authorUrl } from '../allowed-sites.ts';
@@ -55,7 +55,7 @@ async function captchaStateBeside(page: Page, field: ElementPath): Promise<Captc
     return states.find((state) => state === 'visible') ?? states.find((state) => state === 'hidden') ?? 'none';
   };
   // Fails for a page that is navigating.
-  return await inTime(
+  return await withTimeout(
     look().catch(() => 'none' as const),
     2 * DOCUMENT_TIMEOUT_MS,
     'none',

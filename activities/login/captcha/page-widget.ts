@@ -1,7 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
 import { z } from 'zod';
 import type { LoginTarget } from '../../../contract/activities.ts';
-import { inTime } from '../../../contract/in-time.ts';
+import { withTimeout } from '../../../contract/with-timeout.ts';
 import { authorUrl, mayNavigateTo } from '../allowed-sites.ts';
 import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
 
@@ -90,7 +90,7 @@ export async function answerWidget({ widget, frame }: PageWidget, token: string)
 
 /** Null after a timeout or an error, which is dropped because it may quote the token. */
 function evaluateInTime<Result>(work: Promise<Result>): Promise<Result | null> {
-  return inTime(
+  return withTimeout(
     work.catch(() => null),
     DOCUMENT_TIMEOUT_MS,
     null,

@@ -5,7 +5,7 @@ import type { CredentialFacts, LoginTarget } from '../../../contract/activities.
 import { checkNumberAt, nextCheckAtMs } from '../../../contract/check-times.ts';
 import type { CheckMethod } from '../../../contract/connections.ts';
 import type { ConnectionRecord } from '../../../contract/document.ts';
-import { inTime } from '../../../contract/in-time.ts';
+import { withTimeout } from '../../../contract/with-timeout.ts';
 import {
   checkEvent,
   type QuickCheckActivities,
@@ -51,7 +51,7 @@ export function createQuickCheck(
       pending -= 1;
     }
   };
-  const limited: WatchDeps = { ...deps, ask: (target) => inTime(askCounted(target), answerWithinMs, 'late') };
+  const limited: WatchDeps = { ...deps, ask: (target) => withTimeout(askCounted(target), answerWithinMs, 'late') };
   return {
     watchSession: createSessionWatch(limited),
     checkQuickly: guard(async (input) => (pending >= askedAtOnce ? { missed: 'busy' } : checkOnce(limited, input))),

@@ -1,5 +1,5 @@
 import type { Frame, Page, ElementHandle } from 'playwright-core';
-import { inTime } from '../../../contract/in-time.ts';
+import { withTimeout } from '../../../contract/with-timeout.ts';
 import { collectorScript } from '../../../reader/page-scripts.ts';
 import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
 import type { FrameSnapshot } from '../../../reader/facts.ts';
@@ -38,7 +38,7 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
   const found = await Promise.all(
     large.map(async (element): Promise<[Frame, ChildFrameFacts] | undefined> => {
       try {
-        const handle = await inTime(
+        const handle = await withTimeout(
           parent.locator(element.selector).elementHandle({ timeout: FRAME_TIMEOUT_MS }),
           FRAME_TIMEOUT_MS,
           undefined,
@@ -56,7 +56,7 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
 
 async function collectFrom(frame: Frame, timeoutMs: number): Promise<FrameFacts | undefined> {
   try {
-    const collected = await inTime(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs, undefined);
+    const collected = await withTimeout(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs, undefined);
     return typeof collected === 'string' ? (JSON.parse(collected) as FrameFacts) : collected;
   } catch {
     return undefined; // The frame is navigating or was removed; the caller reads again.

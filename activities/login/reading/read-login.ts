@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { PageReading } from '../../../contract/reading.ts';
-import { inTime } from '../../../contract/in-time.ts';
+import { withTimeout } from '../../../contract/with-timeout.ts';
 import { failure } from '../../activity.ts';
 import { sanitizeUrl } from '../urls.ts';
 import { collectFrames } from './frames.ts';
@@ -53,7 +53,7 @@ async function isAlive(page: Page): Promise<boolean> {
     () => true,
     () => false,
   );
-  return await inTime(answer, ALIVE_TIMEOUT_MS, false);
+  return await withTimeout(answer, ALIVE_TIMEOUT_MS, false);
 }
 
 function pageLost(): Error {

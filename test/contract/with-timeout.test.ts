@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { inTime } from '../../contract/in-time.ts';
+import { withTimeout } from '../../contract/with-timeout.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -10,14 +10,14 @@ afterEach(() => {
 });
 
 it('returns a result in time and leaves no timer behind', async () => {
-  expect(await inTime(Promise.resolve('done'), 1000, 'late')).toBe('done');
-  await expect(inTime(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken');
+  expect(await withTimeout(Promise.resolve('done'), 1000, 'late')).toBe('done');
+  await expect(withTimeout(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken');
   expect(vi.getTimerCount()).toBe(0);
 });
 
 it('returns the fallback after the timeout, and ignores a later failure', async () => {
   let fail: (error: Error) => void = () => undefined;
-  const answer = inTime(new Promise<string>((_resolve, reject) => (fail = reject)), 1000, null);
+  const answer = withTimeout(new Promise<string>((_resolve, reject) => (fail = reject)), 1000, null);
   vi.advanceTimersByTime(1000);
   expect(await answer).toBeNull();
   // An unhandled rejection would end the run.

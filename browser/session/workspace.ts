@@ -7,7 +7,7 @@ import { createSessionFolder, sessionFolderOf, type SessionFolder } from '../pro
 import { createSessionProcesses, type SessionProcesses } from '../process/session-processes.ts';
 
 /** The files and processes of a session. */
-export interface SessionSpace {
+export interface Workspace {
   folder: SessionFolder;
   files: SessionFiles;
   watches: SessionWatches;
@@ -17,11 +17,11 @@ export interface SessionSpace {
   close(): Promise<void>;
 }
 
-/** Creates the space of a session whose browser has started. */
-export async function openSessionSpace(
+/** Creates the workspace of a session whose browser has started. */
+export async function openWorkspace(
   isolation: Isolation | null,
   chromium: Pick<Chromium, 'userDataDir' | 'display'>,
-): Promise<SessionSpace> {
+): Promise<Workspace> {
   const folder = sessionFolderOf(chromium.userDataDir);
   const owner = isolation?.owner ?? null;
   await createSessionFolder(folder, owner);
