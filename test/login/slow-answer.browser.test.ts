@@ -22,9 +22,16 @@ const BY_SCRIPT = `document.querySelector('form').addEventListener('submit', asy
   await fetch('/verify');
   location.assign('/inside-at-once');
 });`;
+/** Leaves the body of the answer unread. */
+const REFUSED = `document.querySelector('form').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const answer = await fetch('/refuse');
+  if (!answer.ok) document.querySelector('form').insertAdjacentHTML('afterbegin', '<p role="alert">Wrong code</p>');
+});`;
 const PAGES: Record<string, string> = {
   '/redirects': `<title>Log in</title><form method="post" action="/verify-and-redirect">${FORM}</form>`,
   '/by-script': `<title>Log in</title><form>${FORM}</form><script>${BY_SCRIPT}</script>`,
+  '/refused': `<title>Log in</title><form>${FORM}</form><script>${REFUSED}</script>`,
   '/leave': 'granted',
 };
 const INSIDE = '<title>Overview</title><a href="/logout">Log out</a>';
@@ -33,6 +40,7 @@ const server: Server = createServer((request, response) => {
   const path = request.url ?? '';
   response.setHeader('content-type', 'text/html');
   if (path === '/verify-and-redirect') response.writeHead(302, { location: '/inside' }).end();
+  else if (path === '/refuse') response.writeHead(401, { 'cache-control': 'no-store' }).end('Unauthorized');
   else if (path === '/inside' || path === '/verify') void wait(SLOW_MS).then(() => response.end(INSIDE));
   else response.end(`<!doctype html>${PAGES[path] ?? INSIDE}`);
 });
@@ -79,4 +87,11 @@ it('waits for the page that a form submission redirects to', async () => {
 it('does not ask for a code again while a script waits for its verification', async () => {
   const { reading } = await answered('/by-script');
   expect([reading.kind, new URL(reading.url).pathname]).toEqual(['logged_in', '/inside-at-once']);
+});
+
+it('does not wait for the end of a refusal whose body the script leaves unread', async () => {
+  const start = Date.now();
+  const { reading } = await answered('/refused');
+  expect(reading.website_error).toBe('Wrong code');
+  expect(Date.now() - start).toBeLessThan(5_000);
 });

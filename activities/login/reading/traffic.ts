@@ -4,6 +4,11 @@ import type { Frame, Page, Request, Response } from 'playwright-core';
 const RELEVANT_TYPES = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch']);
 /** A response of this type does not end while the page is open. */
 const STREAM = 'text/event-stream';
+/**
+ * How long after its response a script's request still counts, in milliseconds: the browser reports no end of one whose body the
+ * script does not read, as for `if (!response.ok)`.
+ */
+const BODY_TIMEOUT_MS = 1_000;
 
 const inFlight = new WeakMap<Page, Set<Request>>();
 /** Frames with a pending navigation, which still show the previous document. */
@@ -28,7 +33,14 @@ export function trackRequests(page: Page): void {
   });
   page.on('response', (response) => {
     if (response.headers()['content-type']?.startsWith(STREAM) === true) requests.delete(response.request());
+    endWithoutBody(response, (request) => requests.delete(request));
   });
+}
+
+/** Calls `onEnd` for a script's request whose body may remain unread. */
+function endWithoutBody(response: Response, onEnd: (request: Request) => void): void {
+  const request = response.request();
+  if (request.resourceType() === 'fetch') setTimeout(() => onEnd(request), BODY_TIMEOUT_MS).unref();
 }
 
 /** Whether a tracked page has no requests in flight. */
@@ -91,6 +103,7 @@ export async function waitForRequestsToSettle(
   };
   const onResponse = (response: Response): void => {
     if (REDIRECTS.has(response.status())) redirects.add(response.request());
+    else endWithoutBody(response, onEnd);
   };
   const onEnd = (request: Request): void => {
     if (!pending.delete(request)) return;
