@@ -26,7 +26,7 @@ export const ReadField = z.object({
   required: z.boolean(),
   /** CSS path of the frames around it, outermost first; empty for the page itself. */
   frame: z.array(z.string()),
-  /** Number of single-character inputs if a code is spread over several; else 1. */
+  /** Number of single-character inputs if a code or PIN is spread over several; else 1. */
   boxes: z.number().int().min(1),
   /** Of `code` and `totp_code` fields; absent reads as `unknown`. */
   channel: CodeChannel.optional(),

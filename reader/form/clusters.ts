@@ -7,7 +7,8 @@ import {
   ONE_TIME,
   classifyControl,
   controlWords,
-  groupCodeBoxes,
+  groupBoxes,
+  meaningOfBoxes,
 } from './control-meaning.ts';
 import { usableControls } from './usable-controls.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
@@ -76,9 +77,8 @@ function clusterOf(
   before: readonly ControlFacts[] | undefined,
   after: readonly ControlFacts[] | undefined,
 ): Cluster | undefined {
-  const classified: ClassifiedControl[] = groupCodeBoxes(
-    run.map((control) => ({ control, ...classifyControl(control) })),
-  ).flat();
+  const rows = groupBoxes(run.map((control) => ({ control, ...classifyControl(control) })));
+  const classified = rows.flatMap((row) => (row.length === 1 ? row : withMeaningOfBoxes(frame, row)));
   const controls = resolveInContext(resolveLoneField(frame, classified)).filter(
     ({ meaning }) => meaning !== 'search' && meaning !== 'newsletter',
   );
@@ -100,6 +100,12 @@ function clusterOf(
     first: first.order,
     last: last.order,
   };
+}
+
+function withMeaningOfBoxes({ facts }: FrameSnapshot, row: readonly ClassifiedControl[]): ClassifiedControl[] {
+  const said = [...facts.texts.map(({ text }) => text), ...row.map(({ control }) => control.ariaLabel)].join(' | ');
+  const meaning = meaningOfBoxes(row, normalize(said));
+  return row.map(({ control }) => ({ control, ...meaning }));
 }
 
 function boundingBox(boxes: readonly Box[]): Box {

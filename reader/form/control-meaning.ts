@@ -1,5 +1,6 @@
+import { AUTHENTICATOR, MESSAGED } from '../choices/mfa-methods.ts';
 import type { ControlFacts } from '../facts.ts';
-import { identifierWords, normalize } from '../text/normalize.ts';
+import { anyOf, identifierWords, normalize } from '../text/normalize.ts';
 import {
   CAPTCHA_FIELD,
   CODE,
@@ -210,8 +211,8 @@ const MIN_CODE_BOXES = 4;
 /** Maximum width of a one-character box that has no `maxlength`, in pixels. */
 const MAX_BOX_WIDTH = 64;
 
-/** Groups adjacent one-character boxes into one field. */
-export function groupCodeBoxes(controls: readonly ClassifiedControl[]): ClassifiedControl[][] {
+/** Groups adjacent one-character boxes, which are one field. */
+export function groupBoxes(controls: readonly ClassifiedControl[]): ClassifiedControl[][] {
   const runs: ClassifiedControl[][] = [];
   for (const each of controls) {
     const run = runs.at(-1);
@@ -220,11 +221,31 @@ export function groupCodeBoxes(controls: readonly ClassifiedControl[]): Classifi
       run.push(each);
     else runs.push([each]);
   }
-  return runs.flatMap((run) => {
-    if (run.length < MIN_CODE_BOXES) return run.map((each) => [each]);
-    return [run.map(({ control }) => ({ control, meaning: 'code', why: 'a row of one-character boxes' }))];
-  });
+  return runs.flatMap((run) => (run.length < MIN_CODE_BOXES ? run.map((each) => [each]) : [run]));
 }
+
+/**
+ * The meaning of a row of boxes on a page that says `around`: a one-time code, unless all that the page asks for is a PIN that the
+ * person knows.
+ */
+export function meaningOfBoxes(boxes: readonly ClassifiedControl[], around: string): Classification {
+  const isPin = boxes.every(
+    ({ control }) => control.maxLength === 1 && !control.autocomplete.includes('one-time-code'),
+  );
+  return isPin &&
+    KNOWN_PIN.test(around) &&
+    ![ONE_TIME, MESSAGED, AUTHENTICATOR, NEW_CODE].some((each) => each.test(around))
+    ? { meaning: 'password', why: 'a row of one-character boxes for a PIN' }
+    : { meaning: 'code', why: 'a row of one-character boxes' };
+}
+
+const KNOWN_PIN = anyOf(
+  'pin, pins, pin code, pincode, pin kod*, passcode, security number, geheimzahl, geheimnummer, code secret, code confidentiel, code personnel',
+  'clave, codigo secreto, codice segreto, codice personale, codigo pessoal, пин, пин-код, 暗証番号, ピンコード, 비밀번호',
+);
+/** Words of a code that something shows or that was made just now. */
+const NEW_CODE =
+  /(?<![a-z])(resend|expires?|displayed|shown|generated?|token|card reader|chiptan|generator|verification|verify)(?![a-z])/;
 
 function isCodeBox(control: ControlFacts): boolean {
   return control.tag === 'input' && (control.maxLength === 1 || control.box.width <= MAX_BOX_WIDTH);

@@ -3,10 +3,10 @@ import type { ReadField } from '../../contract/reading.ts';
 import { AUTHENTICATOR, MESSAGED, codeChannel, maskedDestination } from '../choices/mfa-methods.ts';
 import type { ControlFacts, TextFacts } from '../facts.ts';
 import { type Cluster, formNames } from './clusters.ts';
-import { type ClassifiedControl, type ControlMeaning, controlWords, groupCodeBoxes } from './control-meaning.ts';
+import { type ClassifiedControl, type ControlMeaning, controlWords, groupBoxes } from './control-meaning.ts';
 import { identifierWords, normalize } from '../text/normalize.ts';
 import { bodyTexts } from '../text/page-text.ts';
-import { FORGOT } from '../text/words.ts';
+import { FORGOT, SIGN_IN } from '../text/words.ts';
 
 const MAX_TEXT = 500;
 
@@ -14,7 +14,7 @@ const MAX_TEXT = 500;
 export function readFields(cluster: Cluster): ReadField[] {
   const names = new Set<string>();
   const fields: ReadField[] = [];
-  for (const run of groupCodeBoxes(cluster.controls)) {
+  for (const run of groupBoxes(cluster.controls)) {
     const [first] = run;
     if (!first || isIgnored(first.meaning)) continue;
     const field = toField(cluster, first, run.length);
@@ -139,7 +139,10 @@ function labelOf(control: ControlFacts, cluster: Cluster, boxes: number): string
     control.title,
   ];
   const isLone = cluster.controls.length === 1 && control.tag === 'select';
-  const candidates = boxes > 1 ? [cluster.heading, control.nearText, ...own] : isLone ? [...own, cluster.heading] : own;
+  const around = [cluster.heading, control.nearText];
+  // `Log in` above the boxes does not say what they take.
+  if (SIGN_IN.test(normalize(cluster.heading))) around.reverse();
+  const candidates = boxes > 1 ? [...around, ...own] : isLone ? [...own, cluster.heading] : own;
   const label = candidates.find((text) => text !== '') ?? attributeName(control);
   return label.replace(/\s*[*:：]+\s*$/, '').slice(0, MAX_TEXT);
 }

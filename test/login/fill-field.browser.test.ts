@@ -70,6 +70,17 @@ const REDRAWN = `<!doctype html><title>Sign in</title><form><input name="user" v
     target.replaceWith(next);
     next.focus();
   });</script>`;
+/** Boxes of a PIN: the first form moves the focus on, away from them after the last; the second leaves it, and holds an earlier PIN. */
+const PIN_BOXES = ['', '9'].map(
+  (
+    value,
+  ) => `<form><h2>Enter your PIN</h2><label>User <input name="user"></label><div>${'<input type="password" maxlength="1" name="digit" value="9">'.replace('9', value).repeat(4)}</div>
+    <label>Search <input type="search" name="q"></label><button>Sign in</button></form>`,
+);
+const MOVES_ON = `<script>document.forms[0].oninput = ({ target }) => {
+  const inputs = [...document.forms[0].elements];
+  inputs[inputs.indexOf(target) + 1].focus();
+};</script>`;
 
 let service: ServiceUnderTest;
 let site: Site;
@@ -85,6 +96,8 @@ it.beforeAll(async ({ service: shared }) => {
     '/lists': LISTS,
     '/drawn-lists': DRAWN_LISTS,
     '/redrawn': REDRAWN,
+    '/boxes-moving-on': `<!doctype html><title>Sign in</title>${PIN_BOXES[0] ?? ''}${MOVES_ON}`,
+    '/boxes-filled': `<!doctype html><title>Sign in</title>${PIN_BOXES[1] ?? ''}`,
     '/frames': (_request, response) => {
       response.setHeader('content-type', 'text/html');
       response.end(FRAMES.replace('{port}', String(site.port)));
@@ -151,6 +164,20 @@ it('replaces the text of a field that is rendered anew while typing', async () =
   const [user] = (await readWhenSettled(page)).fields;
   if (user !== undefined) await fillField(pageInput, user, 'bob');
   expect(await page.inputValue('[name=user]')).toBe('bob');
+});
+
+it.each(['/boxes-moving-on', '/boxes-filled'])('types a PIN over its boxes: %s', async (path) => {
+  await page.goto(site.origin + path);
+  const pin = (await readWhenSettled(page)).fields.find(({ type }) => type === 'password');
+  if (pin === undefined) throw new Error('the PIN was not read');
+  const typed = () =>
+    page
+      .locator('[name=digit], [name=q]')
+      .evaluateAll((all) => all.map((each) => (each instanceof HTMLInputElement ? each.value : '')));
+  await fillField(pageInput, pin, '4711');
+  expect(await typed()).toEqual(['4', '7', '1', '1', '']);
+  await fillField(pageInput, pin, '');
+  expect(await typed()).toEqual(['', '', '', '', '']);
 });
 
 it('rejects an answer that a list does not contain', async () => {

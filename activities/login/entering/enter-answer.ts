@@ -159,9 +159,7 @@ async function hasSubmittedItself(
   startUrl: string,
   { entries, submit }: EnterInput['answer'],
 ): Promise<boolean> {
-  // A page with a password is kept from navigating until the press.
-  if (submit === null || submit.frame.length > 0 || entries.some(({ field }) => field.type === 'password'))
-    return false;
+  if (submit === null || submit.frame.length > 0 || entries.some(isHeld)) return false;
   await waitForPendingNavigation(page.mainFrame());
   if (page.url() === startUrl) return false;
   const left = await page
@@ -254,13 +252,17 @@ async function guardEntry(
 ): Promise<PageGuard> {
   const frames = await Promise.all(values.map(({ entry }) => resolveFrame(page, entry.field)));
   const from = frames.map(authorUrl);
-  // Many forms submit themselves on the last digit of a code, which must work; only pages with a password are held.
-  const hasPassword = values.some(({ entry }) => entry.field.type === 'password');
+  const isPageHeld = values.some(({ entry }) => isHeld(entry));
   return await guardPage(page, {
-    frames: hasPassword ? frames : [],
+    frames: isPageHeld ? frames : [],
     secrets,
     maySendTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
   });
+}
+
+/** True for a password, whose page is kept from navigating until the press; many forms submit themselves on the last digit of a code or PIN. */
+function isHeld({ field }: EnterInput['answer']['entries'][number]): boolean {
+  return field.type === 'password' && field.boxes === 1;
 }
 
 function hasNewerWindow(page: Page): boolean {

@@ -10,9 +10,9 @@ import {
   lockKeys,
   unlockKeys,
   type KeyLock,
-  type KeyTarget,
   findClickPoint,
   describeControl,
+  findBoxes,
   hasFocus,
   isFullyVisible,
   valueLength,
@@ -81,6 +81,10 @@ async function tryFill(input: PageInput, field: ReadField, value: string, check:
     }
     if (field.type !== 'password') return await replaceText(input, element, await focusByClick(input, element), value);
     if (!acceptsPassword(control, field)) throw elementGone();
+    if (field.boxes > 1) {
+      await fillBoxes(input, frameElements, element, field.boxes, value);
+      return true;
+    }
     return await withLockedKeys(frameElements, element, 'this element', async () => {
       const length = await focusByClick(input, element);
       if (!acceptsPassword(await element.evaluate(describeControl), field)) throw elementGone();
@@ -110,6 +114,31 @@ async function replaceText(
   return true;
 }
 
+/**
+ * Types a secret into its boxes, a character each, whether or not the page moves the focus on. Like a code it is typed once, because
+ * its last character may submit the form.
+ */
+async function fillBoxes(
+  input: PageInput,
+  frameElements: ElementHandle<Element>[],
+  first: ElementHandle<Element>,
+  count: number,
+  value: string,
+): Promise<void> {
+  const found = await first.evaluateHandle(findBoxes, count);
+  const boxes = [...(await found.getProperties()).values()].flatMap((each) => each.asElement() ?? []);
+  const characters = Array.from(value);
+  await withLockedKeys(frameElements, first, boxes, async () => {
+    for (const [at, box] of boxes.entries()) {
+      const character = characters[at] ?? '';
+      if (character === '' && (await box.evaluate(valueLength)) === 0) continue;
+      await box.selectText({ timeout: FIND_TIMEOUT_MS });
+      if (character === '') await pressKey(input.service, input.computer, { keys: ['BackSpace'] });
+      else await typeText(input.service, input.computer, { text: character });
+    }
+  });
+}
+
 const REVEALED_PASSWORD_TYPES: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
 
 /** Whether a control is a password input, or the one that was read with its password revealed; no other control by that selector is. */
@@ -123,7 +152,7 @@ function acceptsPassword({ tag, type, name }: ReturnType<typeof describeControl>
 async function withLockedKeys(
   frameElements: ElementHandle<Element>[],
   element: ElementHandle<Element>,
-  target: KeyTarget,
+  target: 'this element' | 'any element' | ElementHandle<Element>[],
   type: () => Promise<void>,
 ): Promise<boolean> {
   const locks: JSHandle<KeyLock>[] = [];

@@ -105,8 +105,18 @@ export function onlySelects(element: Element): boolean {
   return marking || control?.getAttribute('role') === 'radio' || inner !== null || element instanceof HTMLOptionElement;
 }
 
-/** Which elements of a document may receive keys. */
-export type KeyTarget = 'this element' | 'any element';
+/** The boxes of a field, for a character each, from the first one on. */
+export function findBoxes(first: Element, count: number): Element[] {
+  const root = first.getRootNode();
+  const inputs =
+    root instanceof Document || root instanceof ShadowRoot ? Array.from(root.querySelectorAll('input')) : [];
+  const boxes = inputs.filter((each) => each === first || (each.maxLength === 1 && each.checkVisibility()));
+  const from = boxes.findIndex((each) => each === first);
+  return boxes.slice(from, from + count);
+}
+
+/** Which elements of a document may receive keys: one, all, or those boxes. */
+export type KeyTarget = 'this element' | 'any element' | Element[];
 
 /** A lock on the keys of one document. */
 export interface KeyLock {
@@ -125,11 +135,13 @@ export interface KeyLock {
 export function lockKeys(element: Element, target: KeyTarget): KeyLock {
   const lock: KeyLock = { abort: new AbortController(), hasStrayKey: false, hidden: [] };
   const options = { capture: true, signal: lock.abort.signal };
-  if (target === 'this element') {
+  if (target !== 'any element') {
+    const receivers = target === 'this element' ? [element] : target;
     window.addEventListener(
       'focusin',
       (event) => {
-        if (!event.composedPath().includes(element) && element instanceof HTMLElement) element.focus();
+        const strays = !event.composedPath().some((each) => each instanceof Element && receivers.includes(each));
+        if (strays && element instanceof HTMLElement) element.focus();
       },
       options,
     );
@@ -137,7 +149,7 @@ export function lockKeys(element: Element, target: KeyTarget): KeyLock {
       window.addEventListener(
         type,
         (event) => {
-          if (event.composedPath().includes(element)) return;
+          if (event.composedPath().some((each) => each instanceof Element && receivers.includes(each))) return;
           event.preventDefault();
           event.stopImmediatePropagation();
           // A keyup may belong to a key pressed before the lock.
