@@ -91,8 +91,8 @@ function withCurrentPassword(cluster: Cluster): Cluster {
 
 /** Where people look first. */
 const REGION_SCORES: Readonly<Record<Region, number>> = {
+  dialog: 5,
   main: 4,
-  dialog: 4,
   aside: 3,
   popup: 2,
   nav: 1,

@@ -154,7 +154,8 @@ function isCovered(element: Element): boolean {
   if (hit === null || hit === element || element.contains(hit) || hit.contains(element)) return false;
   // Many fields are covered by a label or an image of their own.
   return (
-    closest(hit, (each) => each.contains(element) && each !== document.body && each.childElementCount < 12) === null
+    closest(hit, (each) => each.contains(element) && each.childElementCount < 12 && !each.contains(document.body)) ===
+    null
   );
 }
 
