@@ -193,6 +193,14 @@ describe('after the last answer', () => {
     expect([reading.kind, reading.website_error]).toEqual(['other', 'Login failed: server error']);
   });
 
+  it('asks for another identifier that is to prove who is there', async () => {
+    const reading =
+      await after(`<title>Acme</title><a href="/login">Sign in</a><div role="dialog"><h1>Enter your phone number or username</h1>
+      <p>There was unusual login activity on your account. Please enter your phone number or username to verify it’s you.</p>
+      <label>Phone or username <input name="text"></label><button type="button">Next</button></div>`);
+    expect(asked(reading)).toEqual(['form', [['identifier', 'Phone or username', true]], true]);
+  });
+
   const question = (
     error = '',
   ): string => `<title>One more step</title><h2>Security question</h2>${error}<form method="post">
