@@ -4,6 +4,7 @@ import type { FormChoice, PageReading } from '../../contract/reading.ts';
 import { portOf } from '../../egress/guard.ts';
 import { type EgressPolicy, isListedHost } from '../../egress/policy.ts';
 import { readSignInLinks } from '../../reader/signs/sign-in-links.ts';
+import { isEmptyFieldComplaint } from '../../reader/signs/website-error.ts';
 import type { LoginDeps } from './deps.ts';
 import { goTo, readLogin } from './reading/read-login.ts';
 import { collectFrames } from './reading/frames.ts';
@@ -52,10 +53,16 @@ export async function findLoginPage(
 ): Promise<PageReading> {
   const preferences = { chosen: target.forms, model };
   const found = await findFirstLogin(page, target, egress, preferences);
-  if (!isPassedOver(found, target.forms)) return found;
+  if (!isPassedOver(found, target.forms)) return asUntouched(found);
   const start = target.loginUrl ?? homeUrl(target.domain, egress);
   const another = await findOtherLogin(page, [page.url(), start], preferences);
-  return another ?? (await findFirstLogin(page, target, egress, preferences));
+  return asUntouched(another ?? (await findFirstLogin(page, target, egress, preferences)));
+}
+
+/** The reading of a page that nothing was entered into: some complain of their empty fields at once. */
+function asUntouched(reading: PageReading): PageReading {
+  const { website_error: error } = reading;
+  return error !== null && isEmptyFieldComplaint(error) ? { ...reading, website_error: null } : reading;
 }
 
 async function findFirstLogin(

@@ -152,6 +152,19 @@ const COMPLAINT = anyOf(
   'ошибк, попробуйте, введите, обязательн, укажите, помилк, введіть, σφάλμα, エラー, 入力してください, 入力して下さい, もう一度, 必須, 请输入, 請輸入, 不能为空, 重试, 오류, 입력하세요, 입력해, 다시, خطأ, שגיאה, กรุณา',
 );
 
+/** Words of complaints about empty fields. */
+const EMPTY_FIELD = anyOf(
+  'empty, blank, required, missing, please enter, please fill, please provide, fill in, fill out, enter your, leer, erforderlich, pflichtfeld, bitte geben, eingeben, ausfullen, verplicht, leeg, invullen',
+  'vide, obligatoire, requis, renseignez, veuillez saisir, saisissez, vacio, obligatorio, introduce, rellene, vuoto, obbligatorio, inserisci, vazio, informe, preencha, puste, wymagane, wprowadz, prazdn*, zadejte, bos, gerekli, giriniz',
+  'введите, обязательн, укажите, заполните, 入力してください, 必須, 请输入, 請輸入, 不能为空, 입력하세요, 입력해',
+);
+
+/** True for an error about empty fields alone, which says nothing on a page where nobody has entered anything. */
+export function isEmptyFieldComplaint(error: string): boolean {
+  const said = normalize(error);
+  return EMPTY_FIELD.test(said) && !REFUSAL.test(said);
+}
+
 /** Words of messages that look like errors but are not. */
 const NOT_AN_ERROR = anyOf(
   'success, successfully, signed out, logged out, you have been signed out, you have been logged out, check your email, welcome, has been sent, we sent, code sent, saved, updated, copied, email sent, sent to',
