@@ -67,6 +67,16 @@ describe('the ref of a field', () => {
     expect(refsOf(nameFields([CUSTOMER, PASSWORD], { now, earlier: [] }))).toEqual(['username', 'password']);
   });
 
+  it('differs for the characters of a secret, wherever the page asks for them', () => {
+    const characters = (...places: number[]) =>
+      places.map((place, at) => field('password', `char${at}`, { label: `Character ${place}` }));
+    const first = nameFields(characters(2, 5, 7));
+    expect(refsOf(first)).toEqual(['character_2', 'character_5', 'character_7']);
+    const next = nameFields(characters(1, 2, 5), { now: [], earlier: remembered(first) });
+    expect(refsOf(next)).toEqual(['character_1', 'character_2', 'character_5']);
+    expect(matchKeys(next, facts('password', ...refsOf(first)))).toEqual([null, 'character_2', 'character_5']);
+  });
+
   it('is remembered for fields that a login did not show', () => {
     const [customer, user] = remembered(nameFields([CUSTOMER, USER]));
     if (customer === undefined || user === undefined) throw new Error('nothing was named');

@@ -68,7 +68,9 @@ export function nameFields<Field extends KnownField>(
   const used = new Set([...refs.values(), ...now.map((each) => each.ref ?? commonRef(each))]);
   const shared = unnamed.filter(
     (field) =>
-      used.has(commonRef(field)) || unnamed.some((each) => each !== field && commonRef(each) === commonRef(field)),
+      used.has(commonRef(field)) ||
+      unnamed.some((each) => each !== field && commonRef(each) === commonRef(field)) ||
+      fields.some((each) => differsByNumber(each, field)),
   );
   for (const field of unnamed) if (!shared.includes(field)) refs.set(field, commonRef(field));
   const taken = new Set([...used, ...refs.values(), ...earlier.map((each) => each.ref ?? commonRef(each))]);
@@ -102,7 +104,9 @@ export function matchKeys(named: readonly NamedField<KnownField>[], credential: 
     );
   }
   const [password, second] = unmatched('password');
-  if (password !== undefined && second === undefined) take(password, 'password');
+  const lone = second === undefined ? named[password ?? -1] : undefined;
+  if (lone !== undefined && !named.some(({ field }) => differsByNumber(field, lone.field)))
+    take(named.indexOf(lone), 'password');
   return keys;
 }
 
@@ -146,7 +150,13 @@ function hasSameLabel(a: KnownField, b: KnownField): boolean {
 const MEANINGLESS = /^(input|field|value|text|textbox|answer|control)?[\d_]*$/;
 
 function hasSameName(a: KnownField, b: KnownField): boolean {
-  return isSameType(a, b) && a.name === b.name && !MEANINGLESS.test(slug(a.name));
+  return isSameType(a, b) && a.name === b.name && !MEANINGLESS.test(slug(a.name)) && !differsByNumber(a, b);
+}
+
+/** True for labels that differ only in a number, as those of the characters of one secret do (`Character 2`): each has its own value. */
+function differsByNumber(a: KnownField, b: KnownField): boolean {
+  const words = ({ label }: KnownField): string => slug(label).replaceAll(/\d+(st|nd|rd|th)?/g, '#');
+  return slug(a.label) !== slug(b.label) && words(a) === words(b);
 }
 
 /** A code that a saved secret answered is remembered as an authenticator code, whatever its page calls it. */
