@@ -2,6 +2,7 @@ import type { MfaType, CodeChannel, ReadField } from '../../contract/reading.ts'
 import type { z } from 'zod';
 import type { ClickableFacts } from '../facts.ts';
 import { anyOf, identifierWords, normalize } from '../text/normalize.ts';
+import { FORGOT } from '../text/words.ts';
 
 type Mfa = z.infer<typeof MfaType>;
 
@@ -54,6 +55,7 @@ export function mfaTypeOf(button: ClickableFacts): Mfa | 'other' | undefined {
   if (NOT_A_METHOD.test(said) && !maskedDestination(button.text) && !AUTHENTICATOR.test(said)) return undefined;
   if (button.href.startsWith('mailto:') || button.href.startsWith('tel:')) return undefined;
   if (DEVICE.test(said)) return 'other';
+  if (FORGOT.test(said) || isAddress(button.text)) return undefined;
   if (AUTHENTICATOR.test(said) || /(^| )totp( |$)/.test(named)) {
     return PUSH.test(said) && !/code/.test(said) ? 'push' : 'totp';
   }
@@ -64,6 +66,11 @@ export function mfaTypeOf(button: ClickableFacts): Mfa | 'other' | undefined {
   const masked = maskedDestination(button.text);
   if (masked) return masked.includes('@') ? 'email' : 'sms';
   return PASSWORD_INSTEAD.test(said) ? 'password' : undefined;
+}
+
+/** True for an e-mail address alone, unmasked: the account that is logging in. */
+function isAddress(text: string): boolean {
+  return /^[^\s*•@]+@[^\s*•@]+$/.test(text.trim());
 }
 
 /** Words of a code from an authenticator app. */
