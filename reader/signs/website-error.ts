@@ -66,8 +66,9 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
   // Some sites style every message as info. A hint next to a field may say "invalid" without being an alert.
   const isNews = GOOD_MARK.test(text.marks) && !(refuses && isAlert && !SUCCESS_MARK.test(text.marks));
   if (isNews && !isMarked) points -= 3;
-  if (CONDITIONAL.test(said) || (said.includes('?') && !isAlert)) points -= 3;
-  if (text.heading && !isAlert && !isMarked) points -= 3;
+  if (isConditional(said) || (said.includes('?') && !isAlert)) points -= 3;
+  // Above the reason, "There was a problem" says less.
+  if (text.heading) points -= isAlert || isMarked ? Number(!refuses) : 3;
   if ((text.within === 'label' && !isMarkedRefusal) || isRequiredMark(said)) points -= 4;
   return points;
 }
@@ -89,9 +90,16 @@ export function readLoginRefusal(frames: readonly FrameSnapshot[], error: string
 }
 
 function refusesLogin(said: string): boolean {
-  const isOther = [HISTORY, LOGIN_PROMPT, NOT_AN_ERROR, SITE_FAULT, CONDITIONAL].some((words) => words.test(said));
+  const isOther =
+    isConditional(said) || [HISTORY, LOGIN_PROMPT, NOT_AN_ERROR, SITE_FAULT].some((words) => words.test(said));
   const isAboutLogin = [PASSWORD, USER, SIGN_IN, CREDENTIALS, AUTHENTICATION].some((words) => words.test(said));
   return REFUSAL.test(said) && isAboutLogin && !isOther;
+}
+
+/** True for advice, unless it follows a refusal. */
+function isConditional(said: string): boolean {
+  const advice = CONDITIONAL.exec(said);
+  return advice !== null && !REFUSAL.test(said.slice(0, advice.index));
 }
 
 /** True for the asterisk next to a label, or the word `required`. */
