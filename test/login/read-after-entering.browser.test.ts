@@ -2,9 +2,10 @@ import { type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { Pages } from '../../activities/login/session/pages.ts';
-import { readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
+import { markFilledFields, readAfterEntering } from '../../activities/login/reading/read-after-entering.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { closeViewer, openViewer } from '../setup/viewer.ts';
+import { loginTarget } from './login-fixtures.ts';
 
 let browser: Browser;
 let tab: Page;
@@ -72,6 +73,30 @@ describe('after the last answer', () => {
     expect((await after(page, 2)).fields.map(({ type }) => type)).toEqual(['identifier', 'password', 'totp_code']);
     // The same field, left empty as it may be, says nothing new.
     expect((await after(page, 3)).kind).toBe('logged_in');
+  });
+
+  it('leaves an identifier alone that is still filled in when the password joins it', async () => {
+    const page = (error: string): string => `<title>Log in</title><form><input name="user" value="ann">
+      <input type="password" name="p">${error}<button>Log in</button></form>`;
+    const held = async (error: string): Promise<boolean[]> => {
+      const reading = await after(page(error));
+      const user = reading.fields.flatMap((field) => (field.type === 'identifier' ? [field] : []));
+      const entries = user.map((field) => ({
+        field,
+        ref: 'username',
+        source: { kind: 'submission' as const, fieldId: 'f' },
+      }));
+      const answer = { entries, submit: reading.submit, choice: null };
+      const pages = {
+        of: () => Promise.resolve(tab),
+        release: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+      };
+      const marked = await markFilledFields({ pages }, { target: loginTarget(), sessionId: 's', answer }, reading);
+      return marked.fields.map((field) => field.held === true);
+    };
+    expect(await held('')).toEqual([true, false]);
+    expect(await held('<p role="alert">Unknown user</p>')).toEqual([false, false]);
   });
 
   it.each([

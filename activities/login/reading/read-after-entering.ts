@@ -207,18 +207,23 @@ function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
-/** If a form has gained a code field, marks the fields that are still filled in: typing into them would remove it. */
+/**
+ * If a form has gained a code field, or a password below what was accepted, marks the fields that are still filled in: they need no
+ * answer, and typing into them would remove it.
+ */
 export async function markFilledFields(
   deps: Pick<LoginDeps, 'pages'>,
   { target, sessionId, answer }: Pick<EnterInput, 'target' | 'sessionId' | 'answer'>,
   reading: PageReading,
 ): Promise<PageReading> {
-  const hasCode = answer.entries.length > 0 && reading.fields.some(isCode);
-  if (!hasCode || reading.fields.every(isCode)) return reading;
+  const takesPassword = reading.website_error !== null || answer.entries.some(({ field }) => field.type === 'password');
+  const isNext = (field: ReadField): boolean => isCode(field) || (field.type === 'password' && !takesPassword);
+  const hasNext = answer.entries.length > 0 && reading.fields.some(isNext);
+  if (!hasNext || reading.fields.every(isNext)) return reading;
   const page = await deps.pages.of(target.projectId, sessionId);
   const fields = await Promise.all(
     reading.fields.map(async (field) =>
-      !isCode(field) && (await holdsText(page, field).catch(() => false)) ? { ...field, held: true } : field,
+      !isNext(field) && (await holdsText(page, field).catch(() => false)) ? { ...field, held: true } : field,
     ),
   );
   return { ...reading, fields };
