@@ -56,6 +56,7 @@ export function classifyControl(control: ControlFacts): Classification {
   const tokens = control.autocomplete.split(' ');
   const declared = tokens.find((token) => token in DECLARED || token.startsWith('cc-'));
   if (control.type === 'password') return passwordMeaning(control, words, tokens);
+  if (isCharacterList(control)) return { meaning: 'password', why: 'a list of characters' };
   if (control.tag === 'textarea' || control.tag === 'select') return { meaning: 'other', why: control.tag };
   if (!TEXT_TYPES.has(control.type)) return { meaning: 'other', why: `type ${control.type}` };
   if (declared !== undefined) return { meaning: DECLARED[declared] ?? 'card', why: `autocomplete ${declared}` };
@@ -133,6 +134,21 @@ export function isRealmList(control: ControlFacts): boolean {
 export function isDialingCodeList(control: ControlFacts): boolean {
   const coded = control.options.filter((option) => /(^|\D)\+\d{1,4}(\D|$)/.test(option));
   return control.tag === 'select' && control.options.length >= 2 && coded.length >= control.options.length / 2;
+}
+
+/** True for a list of the characters that one place of a secret may have. */
+export function isCharacterList({ tag, options }: ControlFacts): boolean {
+  const characters = options.filter((option) => option.trim().length === 1);
+  return tag === 'select' && characters.length >= 10 && characters.length >= options.length - 1;
+}
+
+/** True for a list with nothing selected in the form of a password. */
+export function isUnansweredList(control: ControlFacts, all: readonly ControlFacts[]): boolean {
+  if (control.tag !== 'select' || control.filled || control.options.length < 2 || isPreferenceList(control))
+    return false;
+  return (
+    control.form >= 0 && all.some((each) => each.form === control.form && each.visible && each.type === 'password')
+  );
 }
 
 /** True for a list of the devices that may show or receive the requested code. */

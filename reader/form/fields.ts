@@ -43,7 +43,8 @@ function toField(cluster: Cluster, classified: ClassifiedControl, boxes: number)
     placeholder: control.placeholder || null,
     hint,
     // A list with a selected entry and a prefilled field need no answer.
-    required: control.tag === 'select' || type === 'text' ? isRequired(classified, cluster) : true,
+    required:
+      type !== 'password' && (control.tag === 'select' || type === 'text') ? isRequired(classified, cluster) : true,
     frame: [...cluster.frame.path],
     boxes,
     ...(channel === null ? {} : { channel }),

@@ -2,7 +2,7 @@ import { isProviderButton } from '../choices/sso.ts';
 import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
 import { buttonWords } from './buttons.ts';
 import { type Cluster, formNames, isNewByAttributesOnly } from './clusters.ts';
-import { type ClassifiedControl, type ControlMeaning, controlWords } from './control-meaning.ts';
+import { type ClassifiedControl, type ControlMeaning, controlWords, isCharacterList } from './control-meaning.ts';
 import type { Submit } from './submit.ts';
 import { asksOnlyForProvider } from './usable-controls.ts';
 import { isSignOutControl } from '../signs/signed-in.ts';
@@ -45,8 +45,8 @@ export function judgeCluster(cluster: Cluster, submit: Submit | undefined, top: 
   if (count('card') > 0) return no('asks for a payment card');
   if (controls.some(({ control }) => control.tag === 'textarea')) return no('asks for a message');
   const passwords = controls.filter(({ meaning }) => meaning === 'password' || meaning === 'new_password');
-  // Boxes for single characters of a secret ask for one secret.
-  const isCharacter = ({ control }: ClassifiedControl): boolean => control.maxLength === 1;
+  // Boxes and lists for single characters of a secret ask for one secret.
+  const isCharacter = ({ control }: ClassifiedControl): boolean => control.maxLength === 1 || isCharacterList(control);
   const secrets = passwords.every(isCharacter) ? passwords.slice(0, 1) : passwords;
   const names = count('identifier');
   const signsOut = cluster.frame.facts.clickables.some((each) => each.visible && isSignOutControl(each));

@@ -3,10 +3,12 @@ import {
   type ClassifiedControl,
   classifyControl,
   controlWords,
+  isCharacterList,
   isDeviceList,
   isDialingCodeList,
   isPreferenceList,
   isRealmList,
+  isUnansweredList,
 } from './control-meaning.ts';
 import { anyOf, normalize } from '../text/normalize.ts';
 import { titleAndHeadings } from '../text/page-text.ts';
@@ -55,7 +57,11 @@ export function usableControls(facts: FrameFacts): ControlFacts[] {
     .filter(isFillable)
     .filter((control) =>
       control.tag === 'select'
-        ? isRealmList(control) || (takesCode && isDeviceList(control)) || (takesPhone && isDialingCodeList(control))
+        ? isRealmList(control) ||
+          isCharacterList(control) ||
+          isUnansweredList(control, facts.controls) ||
+          (takesCode && isDeviceList(control)) ||
+          (takesPhone && isDialingCodeList(control))
         : acceptsText(control, lockedSecret, facts.texts),
     );
   if (shown.length === 0) {
