@@ -26,7 +26,11 @@ export function findSubmit(cluster: Cluster, weights: SubmitWeights = SUBMIT_WEI
   const inForm = all.filter((each) => formIndex >= 0 && each.form === formIndex);
   const within = ({ order }: ClickableFacts): boolean => order > cluster.from && order < cluster.to;
   const inside = (formIndex >= 0 ? inForm : all).filter(within);
-  const sending = inside.filter((each) => each.order > cluster.last && SENDS_LINK_OR_CODE.test(buttonWords(each)));
+  // Beside a code, such a button sends another one.
+  const takesCode = cluster.controls.some(({ meaning }) => meaning === 'code');
+  const sending = inside.filter(
+    (each) => !takesCode && each.order > cluster.last && SENDS_LINK_OR_CODE.test(buttonWords(each)),
+  );
   const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
   return (
     bestOf(inside, cluster, 'in the form, after the fields', weights) ??

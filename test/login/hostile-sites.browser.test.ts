@@ -70,6 +70,16 @@ const PAGES: Record<string, string> = {
   '/code-goes': CODE(
     `<script>code.oninput = () => { if (code.value.length === 6) document.querySelector('form').submit(); };</script>`,
   ),
+  '/code-goes-in-place': CODE(
+    `<section hidden><h1>Trust this browser?</h1><button onclick="fetch('/taken', { method: 'POST', body: 'trusted' })">Do not trust</button></section>
+    <script>code.oninput = async () => {
+      if (code.value.length < 6) return;
+      document.querySelector('form').hidden = true;
+      document.querySelector('section').hidden = false;
+      document.querySelector('section button').focus();
+      await (await fetch('/in', { method: 'POST', body: code.value })).text();
+    };</script>`,
+  ),
   '/code-frame-steals': CODE(`<iframe width="300" height="60" src="${OTHER_SITE}/waits"></iframe>
     <script>code.oninput = () => { if (code.value.length === 2) frames[0].postMessage('now', '*'); };</script>`),
   '/waits': `${KEY_LOGGER('frame')}<input id="x"><script>onmessage = () => document.getElementById('x').focus();</script>`,
@@ -130,6 +140,11 @@ describe('a password', () => {
     await on.logIn('/leaves-on-key');
     expect(on.capturedKeys).toEqual([]);
     expect(on.posted.filter((each) => each.startsWith('127.0.0.1'))).toEqual([]);
+  });
+
+  it('is left to a form that goes on by itself, of which nothing is pressed then', async () => {
+    await on.logIn('/code-goes-in-place');
+    expect(on.posted).toEqual([`localhost:${on.site.port} ${CODE_TYPED}`]);
   });
 
   it('does not reach a cross-site frame that takes the focus', async () => {

@@ -9,10 +9,19 @@ import { credentialFactsForPage } from '../credentials/attached-credential.ts';
 import type { LoginDeps } from '../deps.ts';
 import { isSecret, openValues, type OpenedValue } from '../credentials/entry-values.ts';
 import { bringToFront, fillField, waitForPendingNavigation } from './fill-field.ts';
+import { isRendered } from './page-functions.ts';
 import { guardPage, type PageGuard } from './page-guard.ts';
 import type { Passkeys } from '../credentials/passkeys.ts';
 import { confineNavigation, closeForeignWindows, trustNewWindows } from '../session/windows.ts';
-import { resolveFrame, type PageInput, blurLoneField, pressSubmit, selectChoice, checkBoxes } from './page-input.ts';
+import {
+  resolveFrame,
+  type ElementPath,
+  type PageInput,
+  blurLoneField,
+  pressSubmit,
+  selectChoice,
+  checkBoxes,
+} from './page-input.ts';
 import {
   countVisibleInputs,
   markFilledFields,
@@ -153,20 +162,22 @@ async function enterGuarded(
   };
 }
 
-/** Many forms submit themselves on the last digit of a code: the button at that selector may then belong to the next page. */
+/**
+ * Many forms submit themselves on the last digit of a code: the button at that selector, or what has the focus, may then belong to
+ * the next page or step.
+ */
 async function hasSubmittedItself(
   page: Page,
   startUrl: string,
   { entries, submit }: EnterInput['answer'],
 ): Promise<boolean> {
-  if (submit === null || submit.frame.length > 0 || entries.some(isHeld)) return false;
+  const [first] = entries;
+  if (first === undefined || entries.some(isHeld)) return false;
   await waitForPendingNavigation(page.mainFrame());
-  if (page.url() === startUrl) return false;
-  const left = await page
-    .locator(submit.selector)
-    .count()
-    .catch(() => null);
-  return left === 0;
+  const isShown = async ({ selector, frame }: ElementPath): Promise<boolean> =>
+    (await (await resolveFrame(page, { selector, frame })).$(selector))?.evaluate(isRendered) ?? false;
+  if (!(await isShown(first.field).catch(() => false))) return true;
+  return submit !== null && page.url() !== startUrl && !(await isShown(submit).catch(() => false));
 }
 
 function answerKind({ entries, choice }: EnterInput['answer']): AnswerKind {

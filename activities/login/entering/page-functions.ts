@@ -18,6 +18,11 @@ export function valueLength(element: Element): number {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value.length : 0;
 }
 
+/** Whether an element is rendered, however small or transparent. */
+export function isRendered(element: Element): boolean {
+  return element.checkVisibility({ visibilityProperty: true });
+}
+
 /** Describes a control, to decide whether a password may be typed into it. */
 export function describeControl(element: Element): { tag: string; type: string; name: string } {
   const type = element instanceof HTMLInputElement ? element.type : '';
