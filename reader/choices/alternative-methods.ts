@@ -13,7 +13,7 @@ const IDENTIFIER = anyOf(
   'войти по номеру, войти по почте, по номеру телефона, メールアドレスでログイン, 電話番号でログイン, メールで続ける, 手机号登录, 邮箱登录, 手機號碼登入, 이메일로 로그인, 휴대폰으로 로그인, 이메일로 계속',
 );
 const METHOD = anyOf(
-  'sign in with password, log in with password, login with password, use password, use a password, use password instead, use your password instead, sign in with a password, enter password instead',
+  'sign in with password, log in with password, login with password, use password, use a password, use password instead, use your password instead, sign in with a password, enter password instead, using your password, using a password, with your password',
   'email me a link, email me a login link, send me a link, magic link, send magic link, email a sign in link, sign in with a link, one time link',
   'email me a code, email me a one time code, send me a one time code, send one time code, one time code, one time password, send me a code, use a code, use one time code, one time code instead, sign in with a code, get a code, email code, text me a code, use a sign in code',
   'qr code, use qr code, sign in with qr, scan qr, other sign in options, sign in options, more sign in options, try another way, another way to sign in, try a different way, sign in another way, sign in with a different method, more options',

@@ -72,6 +72,9 @@ export function judgeCluster(cluster: Cluster, submit: Submit | undefined, top: 
   if (secrets.length > 0) return { isLogin: true, reasons: ['a password, and no sign of a sign-up'] };
   if (count('code') > 0 && names + count('profile', 'other') <= 1)
     return { isLogin: true, reasons: ['a code, and no sign of another purpose'] };
+  const [only, another] = controls;
+  if (another === undefined && only?.control.autocomplete.split(' ').includes('username') === true)
+    return { isLogin: true, reasons: ['only a user name, and no sign of another purpose'] };
   return no('no sign of a login');
 }
 
