@@ -161,14 +161,20 @@ function resolveInContext(controls: readonly ClassifiedControl[]): ClassifiedCon
   }
   const password = result.find(({ meaning }) => meaning === 'password' || meaning === 'new_password');
   const before = result.filter(({ control }) => password !== undefined && control.order < password.control.order);
-  const nearest = before.findLast(
+  const candidates = before.filter(
     ({ meaning, control }) =>
       control.tag === 'input' &&
       control.type !== 'password' &&
+      control.type !== 'date' &&
       meaning !== 'captcha' &&
       meaning !== 'card' &&
       meaning !== 'identifier',
   );
+  const isNumber = ({ control, meaning }: ClassifiedControl): boolean =>
+    meaning === 'other' && NUMBERED.test(controlWords(control).said);
+  const last = candidates.at(-1);
+  // A member's number says who it is, the last name beside it only confirms that.
+  const nearest = (last?.meaning === 'profile' ? candidates.findLast(isNumber) : undefined) ?? last;
   if (password !== undefined && !before.some(({ meaning }) => meaning === 'identifier')) {
     reclassify(nearest, 'identifier', 'nearest text field before the password');
   } else {
@@ -176,8 +182,7 @@ function resolveInContext(controls: readonly ClassifiedControl[]): ClassifiedCon
     for (const each of before) {
       const { said } = controlWords(each.control);
       if (each.meaning === 'code' && !ONE_TIME.test(said)) reclassify(each, 'identifier', 'code before the password');
-      else if (each.meaning === 'other' && NUMBERED.test(said))
-        reclassify(each, 'identifier', 'a number before the password');
+      else if (isNumber(each)) reclassify(each, 'identifier', 'a number before the password');
     }
   }
   const codes = result.filter(({ meaning }) => meaning === 'code');

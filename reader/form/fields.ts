@@ -168,12 +168,13 @@ function descriptivePlaceholder(placeholder: string): string {
   return /[@\d•…*]|e\.g\.|z\.\s?B\.|^\P{L}*$/iu.test(placeholder) ? '' : placeholder;
 }
 
-/** Where a code was sent, the options of a list, or the field's description unless it is an error. */
+/** Where a code was sent, the format of a date, the options of a list, or the field's description unless it is an error. */
 function hintOf(type: ReadField['type'], control: ControlFacts, texts: readonly TextFacts[]): string | null {
   if (asksForCode(type)) {
     const hint = texts.find(({ text }) => maskedDestination(text)) ?? texts.find(({ text }) => isAboutCodes(text));
     if (hint) return hint.text.slice(0, MAX_TEXT);
   }
+  if (control.type === 'date') return 'YYYY-MM-DD';
   if (control.options.length > 0) return control.options.join(' / ').slice(0, MAX_TEXT);
   const description = control.invalid ? '' : control.description;
   return description === '' || FORGOT.test(normalize(description)) ? null : description.slice(0, MAX_TEXT);

@@ -10,6 +10,7 @@ import { API_KEY, startSite, type ServiceUnderTest, type Site } from '../browser
 import { it } from '../browser/shared-service.ts';
 
 const LISTS = `<!doctype html><title>Log on</title><form><label>User <input name="user"></label>
+  <label>Born on <input type="date" name="born"></label>
   <label>Password <input type="password" name="pass"></label>
   <label>Domain <select name="domain"><option value="">Choose</option><option value="c">Corp</option><option value="s">Sales West</option></select></label>
   <label>Realm <select name="realm"><option value="">Choose</option><option value="n">1 · North</option><option value="o">2 · South</option></select></label>
@@ -178,6 +179,13 @@ it.each(['/boxes-moving-on', '/boxes-filled'])('types a PIN over its boxes: %s',
   expect(await typed()).toEqual(['4', '7', '1', '1', '']);
   await fillField(pageInput, pin, '');
   expect(await typed()).toEqual(['', '', '', '', '']);
+});
+
+it('enters a date in the order that is asked for', async () => {
+  await page.goto(`${site.origin}/lists`);
+  const born = (await readWhenSettled(page)).fields.find(({ name }) => name === 'born');
+  if (born !== undefined) await fillField(pageInput, born, '1990-05-12');
+  expect([born?.hint, await page.inputValue('[name=born]')]).toEqual(['YYYY-MM-DD', '1990-05-12']);
 });
 
 it('rejects an answer that a list does not contain', async () => {

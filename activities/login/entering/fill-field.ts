@@ -34,6 +34,8 @@ import {
 /** How often filling in a field is attempted if the page interferes. */
 const MAX_ATTEMPTS = 3;
 
+const ISO_DATE = /^\d{4}-\d{2}-\d{2}$/;
+
 /** Throws if the document that a value is about to be typed into is not allowed. */
 type CheckDocument = (frame: Frame) => void;
 
@@ -70,6 +72,11 @@ async function tryFill(input: PageInput, field: ReadField, value: string, check:
     if (!shown) await scrollTo(element);
     if (list !== null) {
       await chooseOption(input, frame, field.selector, value, list);
+      return true;
+    }
+    // Typed, the order of day, month and year would depend on the browser's language.
+    if (control.type === 'date' && ISO_DATE.test(value)) {
+      await element.fill(value);
       return true;
     }
     if (asksForCode(field.type)) {
