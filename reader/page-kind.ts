@@ -86,7 +86,9 @@ export function classifyPage({
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
   const asksForPasskey = mentionsPasskeys(topic) && !(choices.length === 0 && PASSKEY_OFFER.test(topic));
   if (asksForPasskey && onlyPasskeys) return is('passkey', 'mentions passkeys and offers nothing else');
-  if (choices.length > 0 && !isLoginElsewhere(url, top.title, signInLink))
+  // A link to log in with a password instead is one of the ways.
+  const isOffered = choices.some(({ selector, uses }) => uses === 'password' && selector === signInLink?.selector);
+  if (choices.length > 0 && (isOffered || !isLoginElsewhere(url, top.title, signInLink)))
     return is('choice', 'offers ways to sign in');
   if (isOutagePage(frames, topic, said)) return is('unavailable', 'announces an outage');
   if (isLoadingPage(frames)) return is('unavailable', 'only a loading indicator');
