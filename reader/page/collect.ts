@@ -118,11 +118,12 @@ function childFrames(
     }));
 }
 
+/** Whether a loading indicator is visible. A progress bar that shows a number may be a gauge: of a disk, of a processor. */
 function isBusy(tree: Tree, isVisible: (element: Element) => boolean): boolean {
   return tree.elements.some(
     (element) =>
       (element.getAttribute('aria-busy') === 'true' ||
-        element.getAttribute('role') === 'progressbar' ||
+        (element.getAttribute('role') === 'progressbar' && !element.hasAttribute('aria-valuenow')) ||
         /(^|[\s_-])(spinner|loading|loader|skeleton)([\s_-]|$)/i.test(classNames(element))) &&
       isVisible(element),
   );

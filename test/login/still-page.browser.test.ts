@@ -9,6 +9,7 @@ import { closeViewer, openViewer } from '../setup/viewer.ts';
 /** An application's inside that shows no name and no way out; it may still ask its server for something. */
 const inside = (asks: string): string =>
   `<!doctype html><title>Reverser</title><input placeholder="Text"><button>Run</button><button>Clear</button>
+  <div role="progressbar" aria-label="CPU" aria-valuenow="42">42% of 2 CPUs</div>
   <script>${asks}</script>`;
 const showsForm = (
   afterMs: number,
@@ -56,7 +57,7 @@ async function read(path: string) {
   return { page, reading };
 }
 
-it('returns a stable page without pending requests, ignoring event streams', async () => {
+it('returns a stable page without pending requests, ignoring event streams and gauges', async () => {
   const { page, reading } = await read('/');
   expect(await reading).toMatchObject({ kind: 'other' });
   expect(isNetworkIdle(page)).toBe(true);
