@@ -19,7 +19,12 @@ afterAll(() => closeViewer(browser));
 const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });
 
 /** Reads a page as after an answer. `html`: the successive responses of `url`; the last one repeats. */
-async function after(html: string | string[], inputsBefore: number | null = null, url = ''): Promise<PageReading> {
+async function after(
+  html: string | string[],
+  inputsBefore: number | null = null,
+  url = '',
+  error: string | null = null,
+): Promise<PageReading> {
   // Cheaper than a new page, which costs a process.
   await tab.goto('about:blank');
   const pages: Pages = {
@@ -45,7 +50,7 @@ async function after(html: string | string[], inputsBefore: number | null = null
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page: tab, url: tab.url(), inputs: inputsBefore, inFlight: new Set() },
+      inputsBefore === null ? null : { page: tab, url: tab.url(), inputs: inputsBefore, inFlight: new Set(), error },
       signal,
     );
   } finally {
@@ -110,6 +115,13 @@ describe('after the last answer', () => {
         document.getElementById('error').textContent = 'Invalid user name or password';
       }, 2500);</script>`);
     expect([kind, refusal]).toEqual(['form', 'Invalid user name or password']);
+  });
+
+  it('takes an error that was there before for no answer', async () => {
+    const page = `<title>Console</title><div role="alert" class="alert alert-danger">Login failed</div><h1>Status</h1>
+      <button>Overview</button><button>History</button><button>Configuration</button><table><tr><td>Messages<td>12</table>`;
+    expect(await after(page, 1, '', 'Login failed')).toMatchObject({ kind: 'logged_in', website_error: null });
+    expect(await after(page, 1)).toMatchObject({ kind: 'other', website_error: 'Login failed' });
   });
 
   it('reads "stay signed in?" as a choice that may be answered with yes', async () => {

@@ -69,7 +69,8 @@ async function answered(path: string): Promise<{ settledAt: string; reading: Pag
   try {
     await page.goto(site + path);
     await page.fill('input', '123456');
-    const before = { page, url: page.url(), inputs: await countVisibleInputs(page), inFlight: requestsInFlight(page) };
+    const inputs = await countVisibleInputs(page);
+    const before = { page, url: page.url(), inputs, inFlight: requestsInFlight(page), error: null };
     await waitForRequestsToSettle(page, () => page.evaluate("document.querySelector('form').requestSubmit()"), signal);
     const settledAt = new URL(page.url()).pathname;
     const pages = { of: () => Promise.resolve(page), release: () => Promise.resolve(), close: () => Promise.resolve() };

@@ -26,6 +26,7 @@ import {
   countVisibleInputs,
   markFilledFields,
   readAfterEntering,
+  readShownError,
   type AnswerKind,
 } from '../reading/read-after-entering.ts';
 import { waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
@@ -101,9 +102,10 @@ async function enterGuarded(
       assertAllowedSite(deps, page, frame, value, target);
     });
   }
-  const [isStillOurs, inputs] = await Promise.all([
+  const [isStillOurs, inputs, error] = await Promise.all([
     typingLedger.advance(flowId, entryId, 'typed'),
     countVisibleInputs(page),
+    readShownError(page),
   ]);
   if (!isStillOurs) throw entryAbandoned();
   if (first !== undefined && !(await waitForCaptchaAnswer(page, first.field, true, signal))) {
@@ -143,7 +145,7 @@ async function enterGuarded(
     target,
     input.sessionId,
     answerKind(answer),
-    { page, url: urlBeforePress, inputs, inFlight },
+    { page, url: urlBeforePress, inputs, inFlight, error },
     signal,
   );
   // If the request that was blocked is the login itself, the form gets no response.

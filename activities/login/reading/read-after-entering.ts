@@ -11,7 +11,7 @@ import { isAuthorizationResponse, isAuthorizationRequest } from '../urls.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { readInterstitial } from '../../../reader/choices/interstitials.ts';
 import { readFollowUpForm } from '../../../reader/form/follow-up-form.ts';
-import { readLoginRefusal } from '../../../reader/signs/website-error.ts';
+import { readLoginRefusal, readWebsiteError } from '../../../reader/signs/website-error.ts';
 import { asksForLogin, readAnonymously } from '../checks/verdict.ts';
 import { followSignInLink } from '../find-login-page.ts';
 import { goTo, readLogin } from './read-login.ts';
@@ -49,6 +49,8 @@ export interface PageBefore {
   inputs: number;
   /** From {@link requestsInFlight}. */
   inFlight: ReadonlySet<Request>;
+  /** The error that it showed, from {@link readShownError}. */
+  error: string | null;
 }
 
 /** What an answer chose or gave: a sign-in method, an account or provider, or the login itself. */
@@ -96,7 +98,10 @@ export async function readAfterEntering(
   const frames = await collectFrames(page);
   const followUp = readFollowUpForm(frames);
   if (followUp !== null) return redactTypedSecrets(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
-  const refusal = readLoginRefusal(frames, reading.website_error);
+  // A notice about an earlier answer may stay for a while, also over the inside.
+  const isOld = reading.website_error !== null && reading.website_error === before?.error;
+  if (isOld) reading = { ...reading, website_error: null };
+  const refusal = isOld ? null : readLoginRefusal(frames, reading.website_error);
   if (refusal !== null && reading.lock_out === undefined) {
     const canReopen = answered === 'login' && before !== null;
     const form = canReopen ? await reopenForm(page, before.url, reading.sign_in_link, preferences) : null;
@@ -187,6 +192,11 @@ export async function countVisibleInputs(page: Page): Promise<number> {
       .catch(() => 0),
   );
   return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+}
+
+/** The error that a page shows now, whatever form it belongs to. */
+export async function readShownError(page: Page): Promise<string | null> {
+  return readWebsiteError(await collectFrames(page), undefined);
 }
 
 /** Whether the form has gained a code field: that is the site's answer, even if the other fields are still filled in. */
