@@ -124,6 +124,14 @@ describe('after the last answer', () => {
     expect(await after(page, 1)).toMatchObject({ kind: 'other', website_error: 'Login failed' });
   });
 
+  it('waits for the answer of a form that still shows an earlier error', async () => {
+    const page = `<title>Log in</title><div role="alert">Login failed</div><form><input name="user" value="ann">
+      <input type="password" name="p" value="secret"><button>Log in</button></form>
+      <script>setTimeout(() => { document.body.innerHTML = '<a href="/logout">Log out</a>'; }, 800);</script>`;
+    expect((await after(page, 2, '', 'Login failed')).kind).toBe('logged_in');
+    expect(await after(page, 2)).toMatchObject({ kind: 'form', website_error: 'Login failed' });
+  });
+
   it('reads "stay signed in?" as a choice that may be answered with yes', async () => {
     const page = `<title>Sign in</title><h1>Stay signed in?</h1><p>Do this to sign in less often.</p>
       <input type="button" value="No"><input type="submit" value="Yes">`;

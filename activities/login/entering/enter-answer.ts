@@ -26,9 +26,9 @@ import {
   countVisibleInputs,
   markFilledFields,
   readAfterEntering,
-  readShownError,
   type AnswerKind,
 } from '../reading/read-after-entering.ts';
+import { readPage } from '../reading/read-page.ts';
 import { waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
 import { targetIdOf } from '../session/cdp-session.ts';
 import { addPendingValues, passkeyToTypedValue } from '../credentials/pending-credential.ts';
@@ -102,10 +102,10 @@ async function enterGuarded(
       assertAllowedSite(deps, page, frame, value, target);
     });
   }
-  const [isStillOurs, inputs, error] = await Promise.all([
+  const [isStillOurs, inputs, { website_error: error }] = await Promise.all([
     typingLedger.advance(flowId, entryId, 'typed'),
     countVisibleInputs(page),
-    readShownError(page),
+    readPage(page),
   ]);
   if (!isStillOurs) throw entryAbandoned();
   if (first !== undefined && !(await waitForCaptchaAnswer(page, first.field, true, signal))) {

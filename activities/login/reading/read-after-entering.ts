@@ -11,7 +11,7 @@ import { isAuthorizationResponse, isAuthorizationRequest } from '../urls.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { readInterstitial } from '../../../reader/choices/interstitials.ts';
 import { readFollowUpForm } from '../../../reader/form/follow-up-form.ts';
-import { readLoginRefusal, readWebsiteError } from '../../../reader/signs/website-error.ts';
+import { readLoginRefusal } from '../../../reader/signs/website-error.ts';
 import { asksForLogin, readAnonymously } from '../checks/verdict.ts';
 import { followSignInLink } from '../find-login-page.ts';
 import { goTo, readLogin } from './read-login.ts';
@@ -49,7 +49,7 @@ export interface PageBefore {
   inputs: number;
   /** From {@link requestsInFlight}. */
   inFlight: ReadonlySet<Request>;
-  /** The error that it showed, from {@link readShownError}. */
+  /** The error that it showed. */
   error: string | null;
 }
 
@@ -81,9 +81,11 @@ export async function readAfterEntering(
     const elapsed = Date.now() - startedAt;
     if (isResponsePending(page, before)) lastPendingAt = elapsed;
     const isResponding = elapsed < RESPONSE_TIMEOUT_MS && elapsed < lastPendingAt + SCRIPT_PAUSE_MS;
+    const isOld = showsOldError(reading, before);
+    const unanswered = isOld ? { ...reading, website_error: null } : reading;
     const mayChange = isResponding
-      ? isFormWithoutError(reading)
-      : elapsed < STILL_FILLED_TIMEOUT_MS && isUnansweredPasswordForm(reading);
+      ? isFormWithoutError(unanswered)
+      : elapsed < (isOld ? SCRIPT_PAUSE_MS : STILL_FILLED_TIMEOUT_MS) && isUnansweredPasswordForm(unanswered);
     const isPending =
       (elapsed < STILL_FILLED_TIMEOUT_MS && isAwaitingOpener(reading, before)) ||
       (mayChange && !(await hasAddedCodeField(page, reading, before)) && (await isFilled(page, reading)));
@@ -98,8 +100,7 @@ export async function readAfterEntering(
   const frames = await collectFrames(page);
   const followUp = readFollowUpForm(frames);
   if (followUp !== null) return redactTypedSecrets(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
-  // A notice about an earlier answer may stay for a while, also over the inside.
-  const isOld = reading.website_error !== null && reading.website_error === before?.error;
+  const isOld = showsOldError(reading, before);
   if (isOld) reading = { ...reading, website_error: null };
   const refusal = isOld ? null : readLoginRefusal(frames, reading.website_error);
   if (refusal !== null && reading.lock_out === undefined) {
@@ -194,9 +195,9 @@ export async function countVisibleInputs(page: Page): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
 }
 
-/** The error that a page shows now, whatever form it belongs to. */
-export async function readShownError(page: Page): Promise<string | null> {
-  return readWebsiteError(await collectFrames(page), undefined);
+/** True for an error that was there before the answer: a notice may stay for a while, also over the inside. */
+function showsOldError({ website_error: error }: PageReading, before: PageBefore | null): boolean {
+  return error !== null && error === before?.error;
 }
 
 /** Whether the form has gained a code field: that is the site's answer, even if the other fields are still filled in. */
