@@ -59,6 +59,12 @@ describe('where an element is clicked', () => {
       'host',
     ],
     [
+      'an element of its size that takes its clicks',
+      `<div style="position: relative; display: inline-block"><button id="target" aria-hidden="true">Sign in</button>
+       <div id="filter" role="button" style="position: absolute; inset: 0"></div></div>`,
+      'filter',
+    ],
+    [
       'nothing, while a notice covers it',
       '<button id="target">Sign in</button><div id="notice" style="position: fixed; inset: 0"></div>',
       null,

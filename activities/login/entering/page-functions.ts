@@ -71,6 +71,12 @@ export function findClickPoint(element: Element): { x: number; y: number } | nul
   const whole = element.getBoundingClientRect();
   const ignoresPointer = getComputedStyle(element).pointerEvents === 'none';
   const parts = [whole, ...Array.from(element.getClientRects())];
+  // Some buttons lie below a transparent element of their size that takes their clicks.
+  const coversExactly = (other: Element): boolean => {
+    const { left, top, width, height } = other.getBoundingClientRect();
+    const offsets = [left - whole.left, top - whole.top, width - whole.width, height - whole.height];
+    return other.parentElement === element.parentElement && offsets.every((offset) => Math.abs(offset) <= 2);
+  };
   for (const part of parts) {
     const x = part.left + part.width / 2;
     const y = part.top + part.height / 2;
@@ -91,7 +97,7 @@ export function findClickPoint(element: Element): { x: number; y: number } | nul
       const root: Node = ancestor.getRootNode();
       ancestor = ancestor.assignedSlot ?? ancestor.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
     }
-    if (ancestor !== null || isLabel || (ignoresPointer && hit.contains(element)))
+    if (ancestor !== null || isLabel || coversExactly(hit) || (ignoresPointer && hit.contains(element)))
       return { x: x - whole.left, y: y - whole.top };
   }
   return null;
