@@ -146,14 +146,16 @@ function hrefOf(element: Element): string {
   return form && !fields ? (form.getAttribute('action') ?? '').slice(0, 500) : '';
 }
 
-/** True for a link inside a sentence. */
+/** True for a link inside a sentence. Blocks beside it are not part of one. */
 function isInSentence(element: Element): boolean {
   const parent = composedParent(element);
-  if (!parent || element.tagName !== 'A') return false;
-  return (
-    oneLine(parent.textContent).length > oneLine(element.textContent).length + 15 &&
-    parent.querySelectorAll('a').length === 1
-  );
+  if (!parent || element.tagName !== 'A' || parent.querySelectorAll('a').length > 1) return false;
+  const inline = [...parent.childNodes].filter((node) => !(node instanceof Element) || isInline(node));
+  return oneLine(inline.map((node) => node.textContent).join('')).length > oneLine(element.textContent).length + 15;
+}
+
+function isInline(element: Element): boolean {
+  return getComputedStyle(element).display.startsWith('inline');
 }
 
 function hasPointer(element: Element): boolean {
