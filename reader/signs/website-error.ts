@@ -15,8 +15,9 @@ const SUCCESS_MARK = /(?<![a-z])(success|positive)(?![a-z])/i;
 const CONDITIONAL =
   /^(if|when|wenn|falls|si|se|als|om|jesli|never|do not|don't|make sure|for security|need|having)(?![a-z])|\bif you\b/;
 
-/** A text with an error prefix. */
-const CALLED_ERROR = /^(error|fehler|erreur|errore|erro|fout|fel|fejl|blad|hata|ошибка|エラー|错误|錯誤|오류) ?[:!：]/;
+/** A text with an error prefix, or the name of an exception. */
+const CALLED_ERROR =
+  /^(error|fehler|erreur|errore|erro|fout|fel|fejl|blad|hata|ошибка|エラー|错误|錯誤|오류) ?[:!：]|^(\w+: )?\w*(error|exception) ?[:(]/;
 
 /** Reports of earlier attempts, shown after signing in. */
 const HISTORY =
@@ -56,7 +57,8 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
   if (isMarked) points += 3.5;
   else if (!isAlert && MESSAGE_MARK.test(text.marks)) points += 1.5;
   if (text.red) points += 2.5;
-  if (CALLED_ERROR.test(said)) points += 1.5;
+  const isCalledError = CALLED_ERROR.test(said);
+  if (isCalledError) points += 1.5;
   if (refuses) points += 4;
   else if (COMPLAINT.test(said) || mentionsCaptcha(said)) points += 2;
   else points -= 1;
@@ -64,7 +66,8 @@ function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined)
   if (form === undefined) points -= 1;
 
   // Some sites style every message as info. A hint next to a field may say "invalid" without being an alert.
-  const isNews = GOOD_MARK.test(text.marks) && !(refuses && isAlert && !SUCCESS_MARK.test(text.marks));
+  const isNews =
+    GOOD_MARK.test(text.marks) && !(refuses && (isAlert || isCalledError) && !SUCCESS_MARK.test(text.marks));
   if (isNews && !isMarked) points -= 3;
   if (isConditional(said) || (said.includes('?') && !isAlert)) points -= 3;
   // Above the reason, "There was a problem" says less.
