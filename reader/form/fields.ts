@@ -143,7 +143,8 @@ function labelOf(control: ControlFacts, cluster: Cluster, boxes: number): string
   const around = [cluster.heading, control.nearText];
   // `Log in` above the boxes does not say what they take.
   if (SIGN_IN.test(normalize(cluster.heading))) around.reverse();
-  const candidates = boxes > 1 ? [...around, ...own] : isLone ? [...own, cluster.heading] : own;
+  const ofAllBoxes = own.filter((text) => !/(?<!\d)1(?!\d)/.test(text));
+  const candidates = boxes > 1 ? [...around, ...ofAllBoxes] : isLone ? [...own, cluster.heading] : own;
   const label = candidates.find((text) => text !== '') ?? attributeName(control);
   return label.replace(/\s*[*:：]+\s*$/, '').slice(0, MAX_TEXT);
 }

@@ -43,9 +43,10 @@ export function nearText(control: Element): string {
   let at: Element | null = control;
   for (let level = 0; at && level < 4; level += 1) {
     for (let before: ChildNode | null = at.previousSibling; before; before = before.previousSibling) {
-      if (before instanceof Element && containsControl(before)) return level === 0 ? textAfter(control) : '';
+      if (before instanceof Element && containsControl(before))
+        return labelBesideButton(before) || (level === 0 ? textAfter(control) : '');
       const text = before instanceof Element ? textOf(before) : oneLine(before.textContent, 80);
-      if (before.nodeType === Node.COMMENT_NODE || !text) continue;
+      if (before.nodeType === Node.COMMENT_NODE || !hasWords(text) || isCopyOfValue(text, control)) continue;
       if (before instanceof Element && before.matches(NO_LABEL)) return isParagraphLabel(before, text) ? text : '';
       return text.length <= 80 ? text : '';
     }
@@ -57,9 +58,20 @@ export function nearText(control: Element): string {
   return '';
 }
 
+/** The label in a row that also has a small button, as `Forgot password?` or `Resend`. */
+function labelBesideButton(row: Element): string {
+  if (row.matches(`${NO_LABEL}, ${NOT_LABEL_TEXT}`) || matchesWithin(row, FIELD)) return '';
+  const text = renderedText(row, NOT_LABEL_TEXT);
+  return isShortLabel(text) ? text : '';
+}
+
 /** True for a paragraph of a word or two, which labels the field below it; a sentence is about the whole form. */
 function isParagraphLabel(element: Element, text: string): boolean {
-  return element.tagName === 'P' && text.length <= 32 && !/[.!?。]$/.test(text);
+  return element.tagName === 'P' && isShortLabel(text);
+}
+
+function isShortLabel(text: string): boolean {
+  return text.length <= 32 && !/[.!?。]$/.test(text);
 }
 
 /** The text of a floating label, which follows its control. */
@@ -67,7 +79,17 @@ function textAfter(element: Element): string {
   const next = element.nextElementSibling;
   if (!next || containsControl(next) || next.matches('button, a, [role=button]')) return '';
   const text = textOf(next);
-  return text.length <= 60 ? text : '';
+  return text.length <= 60 && hasWords(text) ? text : '';
+}
+
+/** False for a separator, such as a dash between the boxes of a code. */
+function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+/** True for what was typed, drawn beside the control that holds it. */
+function isCopyOfValue(text: string, control: Element): boolean {
+  return control instanceof HTMLInputElement && control.value !== '' && text.replace(/\s/g, '') === control.value;
 }
 
 /** True for an element below a control, which is an error or a help text; a floating label overlays it or is above it. */
@@ -76,8 +98,10 @@ function isBelow(element: Element | null, control: Element): boolean {
   return drawn !== undefined && drawn.height > 0 && drawn.top >= control.getBoundingClientRect().bottom;
 }
 
+const FIELD = 'input:not([type=hidden]), select, textarea';
+
 function containsControl(element: Element): boolean {
-  return matchesWithin(element, 'input:not([type=hidden]), select, textarea, button, [role=button]');
+  return matchesWithin(element, `${FIELD}, button, [role=button]`);
 }
 
 /** Ligature icons, whose text (`visibility_off`) is not a label. */
