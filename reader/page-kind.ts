@@ -1,6 +1,6 @@
 import { asksForCode } from '../contract/code-fields.ts';
 import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
-import { asksToAcceptTerms } from './choices/interstitials.ts';
+import { asksToAcceptTerms, canPostpone } from './choices/interstitials.ts';
 import type { FrameSnapshot } from './facts.ts';
 import { asksNewPassword } from './form/usable-controls.ts';
 import {
@@ -76,6 +76,7 @@ export function classifyPage({
   if (asksToAcceptTerms(frames)) return is('other', 'asks to accept terms');
   const setsPassword = frames.some(({ facts }) => asksNewPassword(facts));
   if (setsPassword && demandsNewPassword(frames)) return is('password_change', 'demands a new password');
+  if (setsPassword && canPostpone(frames)) return is('other', 'asks for a new password, which may wait');
   const inside = signedInEvidence(frames);
   if (inside !== null) return is('logged_in', inside);
   if (submitting) return is('unavailable', 'a submitted login is waiting for its response');

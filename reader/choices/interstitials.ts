@@ -52,6 +52,7 @@ const ACKNOWLEDGE = anyOf(
 /** Regions around the body of a page, whose controls are not what the page asks for. */
 export const ASIDE_REGIONS: ReadonlySet<Region> = new Set<Region>(['consent', 'nav', 'footer', 'header']);
 
+const MAX_POSTPONE_TEXT = 30;
 /** A page with more buttons than this is no interstitial. */
 const MAX_BUTTONS = 12;
 
@@ -109,6 +110,13 @@ export function asksToAcceptTerms(frames: readonly FrameSnapshot[]): boolean {
       ({ text }) => AGREE.test(normalize(text)) || (boxes.length > 0 && CONTINUE_BUTTON.test(normalize(text))),
     )
   );
+}
+
+/** True if the page's request can be postponed: it has a button or link for that alone. */
+export function canPostpone(frames: readonly FrameSnapshot[]): boolean {
+  return frames
+    .flatMap((frame) => pressableButtons(frame))
+    .some(({ text }) => text.length <= MAX_POSTPONE_TEXT && LATER.test(normalize(text)));
 }
 
 /** Buttons on the page of a mailed link: they keep link scanners from signing in. */

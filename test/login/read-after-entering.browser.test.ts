@@ -144,6 +144,13 @@ describe('after the last answer', () => {
     expect(offers(await after(page))).toEqual(['choice', 'other Add phone', 'other Not now *']);
   });
 
+  it('postpones a new password, although the page offers to sign out', async () => {
+    const page = `<title>Acme</title><h1>Your password will expire in 5 days</h1><form><input type="password" name="old">
+      <input type="password" name="newPassword"><input type="password" name="confirmPassword"><button>Change password</button></form>
+      <a href="#">Remind me later</a><a href="#">Sign out</a>`;
+    expect(offers(await after(page))).toEqual(['choice', 'other Change password', 'other Remind me later *']);
+  });
+
   it('leaves agreeing to terms to a person', async () => {
     const page = `<title>Acme</title><h1>We have updated our Terms of Service</h1><p>Read them before you go on.</p>
       <button>I agree</button><button>Decline</button><a href="/terms">Read the terms</a>`;
