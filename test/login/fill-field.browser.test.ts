@@ -83,6 +83,23 @@ const MOVES_ON = `<script>document.forms[0].oninput = ({ target }) => {
   inputs[inputs.indexOf(target) + 1].focus();
 };</script>`;
 
+/** Moves the focus to the next box a moment after a digit, and does not if one was deleted before. Shows each complete code. */
+const BOXES = `<!doctype html><title>Verify</title><h1>Enter the code we texted you</h1><div id="boxes"></div><ol id="codes"></ol>
+  <script>
+    for (let n = 0; n < 4; n += 1) boxes.insertAdjacentHTML('beforeend', '<input inputmode="numeric" size="1">');
+    const all = [...boxes.children];
+    let moves = true;
+    boxes.addEventListener('keydown', ({ key }) => { if (key === 'Backspace') moves = false; });
+    boxes.addEventListener('input', ({ target, data }) => {
+      if (data === null) return;
+      target.value = data;
+      if (moves) setTimeout(() => all[all.indexOf(target) + 1]?.focus(), 20);
+      moves = true;
+      if (all.every(({ value }) => value !== ''))
+        codes.insertAdjacentHTML('beforeend', '<li>' + all.map(({ value }) => value).join('') + '</li>');
+    });
+  </script>`;
+
 let service: ServiceUnderTest;
 let site: Site;
 let browser: Browser;
@@ -99,6 +116,7 @@ it.beforeAll(async ({ service: shared }) => {
     '/redrawn': REDRAWN,
     '/boxes-moving-on': `<!doctype html><title>Sign in</title>${PIN_BOXES[0] ?? ''}${MOVES_ON}`,
     '/boxes-filled': `<!doctype html><title>Sign in</title>${PIN_BOXES[1] ?? ''}`,
+    '/boxes': BOXES,
     '/frames': (_request, response) => {
       response.setHeader('content-type', 'text/html');
       response.end(FRAMES.replace('{port}', String(site.port)));
@@ -186,6 +204,16 @@ it('enters a date in the order that is asked for', async () => {
   const born = (await readWhenSettled(page)).fields.find(({ name }) => name === 'born');
   if (born !== undefined) await fillField(pageInput, born, '1990-05-12');
   expect([born?.hint, await page.inputValue('[name=born]')]).toEqual(['YYYY-MM-DD', '1990-05-12']);
+});
+
+it('fills in the boxes of a code, and again after it was refused', async () => {
+  await page.goto(`${site.origin}/boxes`);
+  const [code] = (await readWhenSettled(page)).fields;
+  if (code === undefined) throw new Error('the boxes were not read');
+  expect(code.boxes).toBe(4);
+  await fillField(pageInput, code, '1234');
+  await fillField(pageInput, code, '5678');
+  expect(await page.locator('li').allTextContents()).toEqual(['1234', '5678']);
 });
 
 it('rejects an answer that a list does not contain', async () => {

@@ -12,10 +12,10 @@ import {
   type KeyLock,
   findClickPoint,
   describeControl,
-  findBoxes,
   hasFocus,
   isFullyVisible,
   valueLength,
+  inputsFrom,
   listKind,
   hasSelectedOption,
 } from './page-functions.ts';
@@ -82,14 +82,18 @@ async function tryFill(input: PageInput, field: ReadField, value: string, check:
     if (asksForCode(field.type)) {
       // The last digit may submit the form and replace its document: a second attempt would type into the next one.
       await withLockedKeys(frameElements, element, 'any element', async () => {
-        await replaceText(input, element, await focusByClick(input, element), value);
+        const boxes = field.boxes > 1 ? await findBoxes(element, field.boxes) : [];
+        if (boxes.length > 0) await fillBoxes(input, element, boxes, value);
+        else await replaceText(input, element, await focusByClick(input, element), value);
       });
       return true;
     }
     if (field.type !== 'password') return await replaceText(input, element, await focusByClick(input, element), value);
     if (!acceptsPassword(control, field)) throw elementGone();
     if (field.boxes > 1) {
-      await fillBoxes(input, frameElements, element, field.boxes, value);
+      const boxes = await findBoxes(element, field.boxes);
+      if (boxes.length === 0) throw elementGone();
+      await withLockedKeys(frameElements, element, boxes, () => fillBoxes(input, element, boxes, value));
       return true;
     }
     return await withLockedKeys(frameElements, element, 'this element', async () => {
@@ -103,6 +107,44 @@ async function tryFill(input: PageInput, field: ReadField, value: string, check:
     if (error instanceof BrowserServiceError && (error.code !== 'browser_error' || error.retryable)) throw error;
     return false;
   }
+}
+
+/** How long a page may take to move the focus to the next box, in milliseconds. */
+const FOCUS_DELAY_MS = 50;
+
+/**
+ * Types a code or PIN once, into one box per character. They are cleared first, last box first: those that hold a refused value would
+ * make a complete one with every new character. Not every page moves the focus along.
+ */
+async function fillBoxes(
+  input: PageInput,
+  first: ElementHandle<Element>,
+  boxes: ElementHandle<Element>[],
+  value: string,
+): Promise<void> {
+  const { service, computer } = input;
+  for (const box of boxes.toReversed()) {
+    if ((await box.evaluate(valueLength)) === 0) continue;
+    await box.focus();
+    if (!(await box.evaluate(hasFocus))) continue;
+    await pressKey(service, computer, { keys: ['Ctrl+a'] });
+    await pressKey(service, computer, { keys: ['BackSpace'] });
+  }
+  await focusByClick(input, first);
+  for (const [index, character] of Array.from(value).entries()) {
+    if (index > 0) await sleep(FOCUS_DELAY_MS);
+    const box = boxes[index];
+    // If it was rendered anew, the page has moved the focus to the one in its place.
+    if (index > 0 && (await box?.evaluate(hasFocus)) === false) await box?.focus().catch(() => undefined);
+    await typeText(service, computer, { text: character });
+  }
+}
+
+/** The boxes of a code or PIN, or none if there are not as many as were read. */
+async function findBoxes(first: ElementHandle<Element>, count: number): Promise<ElementHandle<Element>[]> {
+  const list = await first.evaluateHandle(inputsFrom, count);
+  const boxes = [...(await list.getProperties()).values()].flatMap((each) => each.asElement() ?? []);
+  return boxes.length === count ? boxes : [];
 }
 
 /** Replaces the text of the focused element. False if the page has rendered another element, which still holds the old text. */
@@ -119,31 +161,6 @@ async function replaceText(
   }
   if (value !== '') await typeText(service, computer, { text: value });
   return true;
-}
-
-/**
- * Types a secret into its boxes, a character each, whether or not the page moves the focus on. Like a code it is typed once, because
- * its last character may submit the form.
- */
-async function fillBoxes(
-  input: PageInput,
-  frameElements: ElementHandle<Element>[],
-  first: ElementHandle<Element>,
-  count: number,
-  value: string,
-): Promise<void> {
-  const found = await first.evaluateHandle(findBoxes, count);
-  const boxes = [...(await found.getProperties()).values()].flatMap((each) => each.asElement() ?? []);
-  const characters = Array.from(value);
-  await withLockedKeys(frameElements, first, boxes, async () => {
-    for (const [at, box] of boxes.entries()) {
-      const character = characters[at] ?? '';
-      if (character === '' && (await box.evaluate(valueLength)) === 0) continue;
-      await box.selectText({ timeout: FIND_TIMEOUT_MS });
-      if (character === '') await pressKey(input.service, input.computer, { keys: ['BackSpace'] });
-      else await typeText(input.service, input.computer, { text: character });
-    }
-  });
 }
 
 const REVEALED_PASSWORD_TYPES: ReadonlySet<string> = new Set(['text', 'tel', 'number']);

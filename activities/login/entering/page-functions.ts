@@ -23,6 +23,15 @@ export function isRendered(element: Element): boolean {
   return element.checkVisibility({ visibilityProperty: true });
 }
 
+/** Up to `count` visible inputs from the first one on. */
+export function inputsFrom(first: Element, count: number): Element[] {
+  const root = first.getRootNode();
+  if (!(root instanceof Document || root instanceof ShadowRoot)) return [];
+  const inputs = Array.from(root.querySelectorAll('input')).filter((each) => each === first || each.checkVisibility());
+  const start = inputs.findIndex((each) => each === first);
+  return inputs.slice(start, start + count);
+}
+
 /** Describes a control, to decide whether a password may be typed into it. */
 export function describeControl(element: Element): { tag: string; type: string; name: string } {
   const type = element instanceof HTMLInputElement ? element.type : '';
@@ -114,16 +123,6 @@ export function onlySelects(element: Element): boolean {
   const inner = control?.querySelector('input[type=radio], [role=radio]') ?? null;
   const marking = control instanceof HTMLInputElement && (control.type === 'radio' || control.type === 'checkbox');
   return marking || control?.getAttribute('role') === 'radio' || inner !== null || element instanceof HTMLOptionElement;
-}
-
-/** The boxes of a field, for a character each, from the first one on. */
-export function findBoxes(first: Element, count: number): Element[] {
-  const root = first.getRootNode();
-  const inputs =
-    root instanceof Document || root instanceof ShadowRoot ? Array.from(root.querySelectorAll('input')) : [];
-  const boxes = inputs.filter((each) => each === first || (each.maxLength === 1 && each.checkVisibility()));
-  const from = boxes.findIndex((each) => each === first);
-  return boxes.slice(from, from + count);
 }
 
 /** Which elements of a document may receive keys: one, all, or those boxes. */
