@@ -149,6 +149,13 @@ describe('before a form is sent', () => {
     expect(await value()).toBe('by itself');
   });
 
+  it('does not wait for a field that has gone, as after the last digit of a code', async () => {
+    await page.setContent('<title>Acme</title><a href="/logout">Log out</a>');
+    const startedAt = Date.now();
+    expect(await waitForCaptchaAnswer(page, { selector: 'input', frame: [] }, true, signal)).toBe(true);
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
+  });
+
   it('is stopped by a checkbox captcha', async () => {
     expect(await soon(true)).toBe(false);
     await page.locator('#tick').click();

@@ -47,9 +47,7 @@ export async function waitForCaptchaAnswer(
 async function captchaStateBeside(page: Page, field: ElementPath): Promise<CaptchaState> {
   const look = async (): Promise<CaptchaState> => {
     const frame = await resolveFrame(page, field);
-    const entry = await frame.locator(field.selector).first().elementHandle({ timeout: DOCUMENT_TIMEOUT_MS });
-    const own = await frame.locator(CAPTCHA_SELECTOR).evaluateAll(captchaStateIn, entry);
-    await entry.dispose();
+    const own = await captchaStateInForm(frame, field);
     const states = [own];
     for (const child of own === 'visible' ? [] : frame.childFrames()) states.push(await captchaStateInFrame(child));
     return states.find((state) => state === 'visible') ?? states.find((state) => state === 'hidden') ?? 'none';
@@ -60,6 +58,16 @@ async function captchaStateBeside(page: Page, field: ElementPath): Promise<Captc
     2 * DOCUMENT_TIMEOUT_MS,
     'none',
   );
+}
+
+/** The field is looked for only next to a captcha: it may have gone, because many forms submit themselves on the last digit of a code. */
+async function captchaStateInForm(frame: Frame, { selector }: ElementPath): Promise<CaptchaState> {
+  const captchas = frame.locator(CAPTCHA_SELECTOR);
+  if ((await captchas.count()) === 0) return 'none';
+  const entry = await frame.locator(selector).first().elementHandle({ timeout: DOCUMENT_TIMEOUT_MS });
+  const state = await captchas.evaluateAll(captchaStateIn, entry);
+  await entry.dispose();
+  return state;
 }
 
 /** The state of a captcha that the site embeds in a frame of its own. The vendor's frames are not inspected. */
