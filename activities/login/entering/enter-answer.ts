@@ -150,7 +150,7 @@ async function enterGuarded(
   );
   // If the request that was blocked is the login itself, the form gets no response.
   if (pageGuard?.hasBlockedRequest() === true && asksForSameFields(seen, answer)) throw siteNotAllowed();
-  const reading = await markFilledFields(deps, input, seen);
+  const reading = await markFilledFields(deps, input, withoutOldError(seen, answer, error));
   const created = await passkeys.takeCreated(target, input.sessionId);
   const keptId = await addPendingValues(deps.store, input, typedId, created.map(passkeyToTypedValue));
   await typingLedger.advance(flowId, entryId, 'observed');
@@ -189,6 +189,12 @@ function answerKind({ entries, choice }: EnterInput['answer']): AnswerKind {
 
 function asksForSameFields({ kind, fields }: PageReading, { entries }: EnterInput['answer']): boolean {
   return kind === 'form' && fields.some(({ name }) => entries.some(({ field }) => field.name === name));
+}
+
+/** The reading of a step that asks for something else, without an error that was there before the answer. */
+function withoutOldError(reading: PageReading, answer: EnterInput['answer'], before: string | null): PageReading {
+  const isNextStep = reading.kind === 'form' && !asksForSameFields(reading, answer);
+  return isNextStep && reading.website_error === before ? { ...reading, website_error: null } : reading;
 }
 
 /** Whether the answer chooses a provider. That may be a company's own, on a site that no setting names. */

@@ -14,6 +14,14 @@ const AT_BLUR = `<h1>Sign in</h1><form><label>User name <input name="user"></lab
 const AT_RETURN = `<h1>Sign in</h1><form action="/password"><label>Email <input name="user" ></label></form>`;
 const PASSWORD = `<h1>Sign in</h1><form><label>Password <input name="pass" type="password" autofocus
   onblur="this.insertAdjacentHTML('afterend', '<p role=alert>A password is required.</p>')"></label><button>Sign in</button></form>`;
+/** A refusal of an earlier answer stays below the dialog of the next step. */
+const OLD_ERROR = `<h1>Sign in</h1><p role="alert">Login or password is invalid.</p><form><label>Email <input name="user"></label>
+  <label>Password <input name="pass" type="password"></label><button>Sign in</button></form><div role="dialog" hidden
+  style="position: fixed; top: 0; background: white"><h2>Verify</h2><form><label>Authentication code <input name="code"></label><button>Verify</button></form></div>
+  <script>document.forms[0].addEventListener('submit', (event) => {
+    event.preventDefault();
+    document.querySelector('[role=dialog]').hidden = false;
+  });</script>`;
 
 const stores = useStore();
 let on: LoginOnSite;
@@ -22,6 +30,7 @@ it.beforeAll(async ({ service }) => {
   on = await startLoginOnSite(service, stores().store, {
     ...pages,
     '/password': PASSWORD,
+    '/old-error': OLD_ERROR,
   });
 });
 afterAll(() => on.close());
@@ -32,4 +41,11 @@ it.each(['/at-blur', '/at-return'])('reaches the password after a field without 
     typeof outcome === 'string' ? { fields: [], website_error: outcome } : outcome.reading;
   expect(fields.map(({ type }) => type)).toContain('password');
   expect(error).toBeNull();
+});
+
+it('tells no earlier error for the next step', async () => {
+  const outcome = await on.logIn('/old-error');
+  if (typeof outcome === 'string') throw new Error(outcome);
+  const { fields, website_error: error } = outcome.reading;
+  expect([fields.map(({ name }) => name), error]).toEqual([['code'], null]);
 });
