@@ -122,6 +122,8 @@ describe('after the last answer', () => {
       <button>Overview</button><button>History</button><button>Configuration</button><table><tr><td>Messages<td>12</table>`;
     expect(await after(page, 1, '', 'Login failed')).toMatchObject({ kind: 'logged_in', website_error: null });
     expect(await after(page, 1)).toMatchObject({ kind: 'other', website_error: 'Login failed' });
+    const plain = page.replace('role="alert" class="alert alert-danger"', '');
+    expect((await after(plain, 1, '', 'Login failed')).kind).toBe('logged_in');
   });
 
   it('waits for the answer of a form that still shows an earlier error', async () => {

@@ -100,10 +100,9 @@ export async function readAfterEntering(
   const frames = await collectFrames(page);
   const followUp = readFollowUpForm(frames);
   if (followUp !== null) return redactTypedSecrets(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
-  const isOld = showsOldError(reading, before);
-  if (isOld) reading = { ...reading, website_error: null };
-  const refusal = isOld ? null : readLoginRefusal(frames, reading.website_error);
-  if (refusal !== null && reading.lock_out === undefined) {
+  if (showsOldError(reading, before)) reading = { ...reading, website_error: null };
+  const refusal = readLoginRefusal(frames, reading.website_error);
+  if (refusal !== null && refusal !== before?.error && reading.lock_out === undefined) {
     const canReopen = answered === 'login' && before !== null;
     const form = canReopen ? await reopenForm(page, before.url, reading.sign_in_link, preferences) : null;
     return redactTypedSecrets(page, { ...(form ?? reading), website_error: refusal });
