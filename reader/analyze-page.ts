@@ -4,7 +4,7 @@ import { readRoles } from './choices/role-picker.ts';
 import type { Box, ControlFacts, FrameSnapshot } from './facts.ts';
 import { type Candidates, describeCandidates } from './form/candidates.ts';
 import type { Cluster } from './form/clusters.ts';
-import { readFields } from './form/fields.ts';
+import { readFields, withoutError } from './form/fields.ts';
 import { type LoginChoice, choicesKey, chooseLoginForm } from './form/login-form.ts';
 import { readChoiceSubmit } from './form/submit.ts';
 import { asksOnlyForProvider } from './form/usable-controls.ts';
@@ -76,7 +76,7 @@ export function analyzePage(url: string, frames: readonly FrameSnapshot[], chose
     url,
     kind,
     title: frames[0]?.facts.title ?? '',
-    fields: acceptsValues ? fields : [],
+    fields: acceptsValues ? fields.map((field) => withoutError(field, error)) : [],
     submit: acceptsValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,

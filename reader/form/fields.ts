@@ -52,6 +52,13 @@ function toField(cluster: Cluster, classified: ClassifiedControl, boxes: number)
   };
 }
 
+/** The field without the error that its label ends with: the label is to be the same after a refusal. */
+export function withoutError(field: ReadField, error: string | null): ReadField {
+  if (error === null || !field.label.endsWith(error)) return field;
+  const label = field.label.slice(0, -error.length).replace(/[\s\-–—:*]+$/, '');
+  return label === '' ? field : { ...field, label };
+}
+
 function captchaOf({ picture }: ControlFacts): Pick<ReadField, 'captcha' | 'picture'> {
   return { captcha: true, ...(picture === null ? {} : { picture }) };
 }

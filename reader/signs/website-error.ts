@@ -34,7 +34,8 @@ export function readWebsiteError(frames: readonly FrameSnapshot[], form: Cluster
     frame.facts.texts.map((text) => ({ text, frame, points: score(text, frame, form) })),
   );
   const [best] = rated.filter((each) => each.points >= MIN_SCORE).sort((a, b) => b.points - a.points);
-  return best ? wholeMessage(best.text, best.frame) : null;
+  // In a label it often follows a dash.
+  return best ? wholeMessage(best.text, best.frame).replace(/^[-–—•]\s+/, '') : null;
 }
 
 function score(text: TextFacts, frame: FrameSnapshot, form: Cluster | undefined): number {
