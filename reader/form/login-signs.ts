@@ -2,7 +2,13 @@ import { isProviderButton } from '../choices/sso.ts';
 import type { ClickableFacts, FrameSnapshot } from '../facts.ts';
 import { buttonWords } from './buttons.ts';
 import { type Cluster, formNames, isNewByAttributesOnly } from './clusters.ts';
-import { type ClassifiedControl, type ControlMeaning, controlWords, isCharacterList } from './control-meaning.ts';
+import {
+  type ClassifiedControl,
+  type ControlMeaning,
+  classifyControl,
+  controlWords,
+  isCharacterList,
+} from './control-meaning.ts';
 import type { Submit } from './submit.ts';
 import { asksOnlyForProvider } from './usable-controls.ts';
 import { isSignOutControl } from '../signs/signed-in.ts';
@@ -75,6 +81,8 @@ export function judgeCluster(cluster: Cluster, submit: Submit | undefined, top: 
   const [only, another] = controls;
   if (another === undefined && only?.control.autocomplete.split(' ').includes('username') === true)
     return { isLogin: true, reasons: ['only a user name, and no sign of another purpose'] };
+  if (names > 0 && hasHiddenPassword(cluster))
+    return { isLogin: true, reasons: ['a hidden password in the same form, for a later step'] };
   return no('no sign of a login');
 }
 
@@ -185,6 +193,12 @@ function onlyButtonSignsUp({ frame, from, to, last, controls }: Cluster): boolea
   return (
     buttons.length === 1 && only !== undefined && SIGN_UP.test(buttonWords(only)) && !SIGN_IN.test(buttonWords(only))
   );
+}
+
+function hasHiddenPassword({ frame, controls }: Cluster): boolean {
+  const form = controls[0]?.control.form ?? -1;
+  const hidden = frame.facts.controls.filter((each) => !each.visible && form >= 0 && each.form === form);
+  return hidden.some((each) => each.type === 'password' && classifyControl(each).meaning === 'password');
 }
 
 function isNewPassword({ meaning }: ClassifiedControl): boolean {
