@@ -93,6 +93,12 @@ export function readLoginRefusal(frames: readonly FrameSnapshot[], error: string
   return (refusals.find(({ heading }) => !heading) ?? refusals[0])?.text.slice(0, MAX_LENGTH) ?? null;
 }
 
+/** True for the message of an alert box that refuses what was entered. */
+export function isRefusal(message: string): boolean {
+  const said = normalize(message);
+  return REFUSAL.test(said) && !NOT_AN_ERROR.test(said) && !LOGIN_PROMPT.test(said);
+}
+
 function refusesLogin(said: string): boolean {
   const isOther =
     isConditional(said) || [HISTORY, LOGIN_PROMPT, NOT_AN_ERROR, SITE_FAULT].some((words) => words.test(said));

@@ -24,6 +24,7 @@ async function after(
   inputsBefore: number | null = null,
   url = '',
   error: string | null = null,
+  alerts: string[] = [],
 ): Promise<PageReading> {
   // Cheaper than a new page, which costs a process.
   await tab.goto('about:blank');
@@ -50,7 +51,9 @@ async function after(
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page: tab, url: tab.url(), inputs: inputsBefore, inFlight: new Set(), error },
+      inputsBefore === null
+        ? null
+        : { page: tab, url: tab.url(), inputs: inputsBefore, inFlight: new Set(), error, alerts },
       signal,
     );
   } finally {
@@ -238,6 +241,14 @@ describe('after the last answer', () => {
     const reading = await after(form, 2);
     expect(reading.fields.map(({ type }) => type)).toEqual(['identifier', 'password']);
     expect(reading.website_error).toContain("include an '@'");
+  });
+
+  it('tells the refusal of an alert box, without waiting for another', async () => {
+    const page = `<title>Log in</title><form><input name="user" value="ann"><input type="password" value="no"><button>Log in</button></form>`;
+    const startedAt = Date.now();
+    const { kind, website_error: refusal } = await after(page, 2, '', null, ['Code sent', 'Wrong user name or password']);
+    expect([kind, refusal]).toEqual(['form', 'Wrong user name or password']);
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
   });
 
   it('does not take a fault of the site for a refusal', async () => {

@@ -70,7 +70,7 @@ async function answered(path: string): Promise<{ settledAt: string; reading: Pag
     await page.goto(site + path);
     await page.fill('input', '123456');
     const inputs = await countVisibleInputs(page);
-    const before = { page, url: page.url(), inputs, inFlight: requestsInFlight(page), error: null };
+    const before = { page, url: page.url(), inputs, inFlight: requestsInFlight(page), error: null, alerts: [] };
     await waitForRequestsToSettle(page, () => page.evaluate("document.querySelector('form').requestSubmit()"), signal);
     const settledAt = new URL(page.url()).pathname;
     const pages = { of: () => Promise.resolve(page), release: () => Promise.resolve(), close: () => Promise.resolve() };

@@ -12,6 +12,7 @@ import { bringToFront, fillField, waitForPendingNavigation } from './fill-field.
 import { isRendered } from './page-functions.ts';
 import { guardPage, type PageGuard } from './page-guard.ts';
 import type { Passkeys } from '../credentials/passkeys.ts';
+import { type Alerts, recordAlerts } from '../session/alerts.ts';
 import { confineNavigation, closeForeignWindows, trustNewWindows } from '../session/windows.ts';
 import {
   resolveFrame,
@@ -64,9 +65,11 @@ export async function enterAnswer(
     secrets.length > 0
       ? await guardEntry(deps, page, values, [...spellings, ...requestSpellings(secrets)], target)
       : null;
+  const alerts = recordAlerts(page);
   try {
-    return await enterGuarded(deps, passkeys, input, values, pageInput, pageGuard, signal);
+    return await enterGuarded(deps, passkeys, input, values, pageInput, pageGuard, alerts, signal);
   } finally {
+    alerts.stop();
     await pageGuard?.stop();
   }
 }
@@ -78,6 +81,7 @@ async function enterGuarded(
   values: readonly OpenedValue[],
   pageInput: PageInput,
   pageGuard: PageGuard | null,
+  alerts: Alerts,
   signal: AbortSignal,
 ): Promise<EnterOutcome> {
   const { target, flowId, entryId, answer } = input;
@@ -145,7 +149,7 @@ async function enterGuarded(
     target,
     input.sessionId,
     answerKind(answer),
-    { page, url: urlBeforePress, inputs, inFlight, error },
+    { page, url: urlBeforePress, inputs, inFlight, error, alerts: alerts.messages },
     signal,
   );
   // If the request that was blocked is the login itself, the form gets no response.

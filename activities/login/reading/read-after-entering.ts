@@ -11,7 +11,7 @@ import { isAuthorizationResponse, isAuthorizationRequest } from '../urls.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { readInterstitial } from '../../../reader/choices/interstitials.ts';
 import { readFollowUpForm } from '../../../reader/form/follow-up-form.ts';
-import { readLoginRefusal } from '../../../reader/signs/website-error.ts';
+import { isRefusal, readLoginRefusal } from '../../../reader/signs/website-error.ts';
 import { asksForLogin, readAnonymously } from '../checks/verdict.ts';
 import { followSignInLink } from '../find-login-page.ts';
 import { goTo, readLogin } from './read-login.ts';
@@ -51,6 +51,8 @@ export interface PageBefore {
   inFlight: ReadonlySet<Request>;
   /** The error that it showed. */
   error: string | null;
+  /** Messages of alert boxes since the typing began; those that the press opens are added. */
+  alerts: readonly string[];
 }
 
 /** What an answer chose or gave: a sign-in method, an account or provider, or the login itself. */
@@ -72,7 +74,7 @@ export async function readAfterEntering(
   const startedAt = Date.now();
   const preferences = { chosen: target.forms, model: deps.model, stopWhenIdle: answered !== 'method' };
   let { page, reading } = await readNewest(deps, target.projectId, sessionId, preferences);
-  const fault = await submissionFault(page, before);
+  const fault = (await submissionFault(page, before)) ?? before?.alerts.findLast(isRefusal) ?? null;
   if (fault !== null && isFormWithoutError(reading))
     return redactTypedSecrets(page, { ...reading, website_error: fault });
   let lastPendingAt = -Infinity;
