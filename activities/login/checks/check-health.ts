@@ -105,7 +105,7 @@ async function readSession(
     const anonymous = await anonymously(landing);
     if (anonymous !== null && asksForLogin(anonymous)) {
       // A slow form may have appeared by now.
-      const again = await readLogin(page);
+      const again = await readLogin(page, { stopWhenIdle: true });
       const now = verdictOf(again);
       return { verdict: now === 'inconclusive' ? 'authenticated' : now, kind: again.kind };
     }
