@@ -80,6 +80,10 @@ const PAGES: Record<string, string> = {
       await (await fetch('/in', { method: 'POST', body: code.value })).text();
     };</script>`,
   ),
+  '/code-fetches': CODE(`<p role="alert" id="error"></p><script>code.oninput = () => {
+    if (code.value.length === 6) fetch('/in', { method: 'POST', body: 'code=' + code.value }).then(() =>
+      setTimeout(() => { error.textContent = 'Incorrect code'; }, 300));
+  };</script>`),
   '/code-frame-steals': CODE(`<iframe width="300" height="60" src="${OTHER_SITE}/waits"></iframe>
     <script>code.oninput = () => { if (code.value.length === 2) frames[0].postMessage('now', '*'); };</script>`),
   '/waits': `${KEY_LOGGER('frame')}<input id="x"><script>onmessage = () => document.getElementById('x').focus();</script>`,
@@ -182,6 +186,11 @@ describe('a one-time code', () => {
   ])('is typed once into its field on %s', async (_what, path, sent) => {
     expect(await on.logIn(path)).toMatchObject({ reading: { kind: 'logged_in' } });
     expect(on.posted).toEqual([`localhost:${on.site.port} ${sent}`]);
+  });
+
+  it('is not sent again by the button if a script has sent it and shows the answer late', async () => {
+    expect(await on.logIn('/code-fetches')).toMatchObject({ reading: { website_error: 'Incorrect code' } });
+    expect(on.posted).toEqual([`localhost:${on.site.port} code=${CODE_TYPED}`]);
   });
 
   it('does not reach a cross-site frame that takes the focus', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnterInput, EnterOutcome, LoginTarget } from '../../../contract/activities.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import type { Frame, Page } from 'playwright-core';
@@ -30,7 +31,7 @@ import {
   type AnswerKind,
 } from '../reading/read-after-entering.ts';
 import { readPage } from '../reading/read-page.ts';
-import { waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
+import { hasRequestsInFlight, waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
 import { targetIdOf } from '../session/cdp-session.ts';
 import { addPendingValues, passkeyToTypedValue } from '../credentials/pending-credential.ts';
 import { recordTypedSecrets, requestSpellings, secretSpellings } from './typed-secrets.ts';
@@ -92,12 +93,15 @@ async function enterGuarded(
   const origins: string[] = [];
   for (const value of values)
     origins.push(assertAllowedSite(deps, page, await resolveFrame(page, value.entry.field), value, target));
-  const claimed = await typingLedger.claim({
-    connectionId: target.connectionId,
-    flowId,
-    interactionId: entryId,
-    ...(input.submissionId === null ? {} : { submissionId: input.submissionId }),
-  });
+  const [claimed, { website_error: error }] = await Promise.all([
+    typingLedger.claim({
+      connectionId: target.connectionId,
+      flowId,
+      interactionId: entryId,
+      ...(input.submissionId === null ? {} : { submissionId: input.submissionId }),
+    }),
+    readPage(page),
+  ]);
   if (!claimed)
     throw failure('entry_uncertain', 'this answer was already entered; its outcome is read from the page', true);
   for (const value of values) {
@@ -106,10 +110,9 @@ async function enterGuarded(
       assertAllowedSite(deps, page, frame, value, target);
     });
   }
-  const [isStillOurs, inputs, { website_error: error }] = await Promise.all([
+  const [isStillOurs, inputs] = await Promise.all([
     typingLedger.advance(flowId, entryId, 'typed'),
     countVisibleInputs(page),
-    readPage(page),
   ]);
   if (!isStillOurs) throw entryAbandoned();
   if (first !== undefined && !(await waitForCaptchaAnswer(page, first.field, true, signal))) {
@@ -133,7 +136,7 @@ async function enterGuarded(
     if (answer.choice !== null) {
       await checkBoxes(pageInput, answer.choice.ticks ?? []);
       await selectChoice(pageInput, answer.choice, answer.submit);
-    } else if (!(await hasSubmittedItself(page, startUrl, answer))) {
+    } else if (!(await hasSubmittedItself(page, startUrl, answer, pageGuard?.hasSentSecret() === true))) {
       await pressSubmit(pageInput, answer.submit);
       if (answer.submit === null) await blurLoneField(pageInput, answer.entries);
     }
@@ -176,6 +179,7 @@ async function hasSubmittedItself(
   page: Page,
   startUrl: string,
   { entries, submit }: EnterInput['answer'],
+  hasSentCode: boolean,
 ): Promise<boolean> {
   const [first] = entries;
   if (first === undefined || entries.some(isHeld)) return false;
@@ -183,7 +187,28 @@ async function hasSubmittedItself(
   const isShown = async ({ selector, frame }: ElementPath): Promise<boolean> =>
     (await (await resolveFrame(page, { selector, frame })).$(selector))?.evaluate(isRendered) ?? false;
   if (!(await isShown(first.field).catch(() => false))) return true;
-  return submit !== null && page.url() !== startUrl && !(await isShown(submit).catch(() => false));
+  if (page.url() === startUrl) return hasSentCode && (await hasAnsweredCode(page));
+  return submit !== null && !(await isShown(submit).catch(() => false));
+}
+
+/** How long a site may take to answer a code that its page has sent by itself, in milliseconds. */
+const OWN_SUBMIT_TIMEOUT_MS = 10_000;
+/** How long the page may take to show that answer, in milliseconds. */
+const SHOW_TIMEOUT_MS = 1_500;
+const POLL_INTERVAL_MS = 100;
+
+/** Whether the site has answered a code that the page has sent by itself. Some pages send what is typed only to check its form. */
+async function hasAnsweredCode(page: Page): Promise<boolean> {
+  const sentAt = Date.now();
+  let answeredAt = sentAt;
+  for (;;) {
+    const { kind, website_error: error } = await readPage(page);
+    if (kind !== 'form' || error !== null) return true;
+    const now = Date.now();
+    if (hasRequestsInFlight(page) && now < sentAt + OWN_SUBMIT_TIMEOUT_MS) answeredAt = now;
+    if (now > answeredAt + SHOW_TIMEOUT_MS) return false;
+    await sleep(POLL_INTERVAL_MS);
+  }
 }
 
 function answerKind({ entries, choice }: EnterInput['answer']): AnswerKind {

@@ -19,6 +19,8 @@ export interface PageGuard {
   hasBlockedForm(): boolean;
   /** True once a script's request was blocked for that reason, and no other has sent the secret where it may go. */
   hasBlockedRequest(): boolean;
+  /** True once a request has sent a secret where it may go. */
+  hasSentSecret(): boolean;
   /** Stops guarding. Idempotent. */
   stop(): Promise<void>;
 }
@@ -83,6 +85,7 @@ export async function guardPage(page: Page, { frames, secrets, maySendTo }: Guar
     },
     hasBlockedForm: () => hasBlockedForm,
     hasBlockedRequest: () => hasBlockedRequest && !hasSentSecret,
+    hasSentSecret: () => hasSentSecret,
     stop: async () => {
       if (isStopped) return;
       isStopped = true;
