@@ -136,10 +136,16 @@ async function enterGuarded(
     if (answer.choice !== null) {
       await checkBoxes(pageInput, answer.choice.ticks ?? []);
       await selectChoice(pageInput, answer.choice, answer.submit);
-    } else if (!(await hasSubmittedItself(page, startUrl, answer, pageGuard?.hasSentSecret() === true))) {
-      await pressSubmit(pageInput, answer.submit);
-      if (answer.submit === null) await blurLoneField(pageInput, answer.entries);
+      return;
     }
+    const hasSubmitted = (): Promise<boolean> =>
+      hasSubmittedItself(page, startUrl, answer, pageGuard?.hasSentSecret() === true);
+    if (await hasSubmitted()) return;
+    await pressSubmit(pageInput, answer.submit).catch(async (error: unknown) => {
+      // It may have submitted itself only now.
+      if (!(await hasSubmitted())) throw error;
+    });
+    if (answer.submit === null) await blurLoneField(pageInput, answer.entries);
   };
   const pressAndSettle = (): Promise<void> => waitForRequestsToSettle(page, press, signal);
   await (choosesProvider(answer) ? trustNewWindows(page, pressAndSettle) : pressAndSettle());
@@ -183,10 +189,14 @@ async function hasSubmittedItself(
 ): Promise<boolean> {
   const [first] = entries;
   if (first === undefined || entries.some(isHeld)) return false;
-  await waitForPendingNavigation(page.mainFrame());
   const isShown = async ({ selector, frame }: ElementPath): Promise<boolean> =>
     (await (await resolveFrame(page, { selector, frame })).$(selector))?.evaluate(isRendered) ?? false;
-  if (!(await isShown(first.field).catch(() => false))) return true;
+  const hasGone = async (): Promise<boolean> => {
+    await waitForPendingNavigation(page.mainFrame());
+    return !(await isShown(first.field).catch(() => false));
+  };
+  // During the first round trip a navigation may begin that the last digit has started.
+  if ((await hasGone()) || (await hasGone())) return true;
   if (page.url() === startUrl) return hasSentCode && (await hasAnsweredCode(page));
   return submit !== null && !(await isShown(submit).catch(() => false));
 }
