@@ -132,7 +132,7 @@ async function enterGuarded(
     assertNotAbandoned(signal);
     if (!(await typingLedger.advance(flowId, entryId, 'pressed'))) throw entryAbandoned();
     if (hasNewerWindow(page)) await bringToFront(page);
-    pageGuard?.allowNavigation();
+    await pageGuard?.allowNavigation();
     if (answer.choice !== null) {
       await checkBoxes(pageInput, answer.choice.ticks ?? []);
       await selectChoice(pageInput, answer.choice, answer.submit);

@@ -14,7 +14,7 @@ interface PausedResponse {
 /** Guards a page while it is filled in. */
 export interface PageGuard {
   /** Lets the guarded documents navigate: the form is about to be submitted. Requests are still checked. */
-  allowNavigation(): void;
+  allowNavigation(): Promise<void>;
   /** True once a form submission was blocked because it would have sent a secret to a site where it may not go. */
   hasBlockedForm(): boolean;
   /** True once a script's request was blocked for that reason, and no other has sent the secret where it may go. */
@@ -80,7 +80,8 @@ export async function guardPage(page: Page, { frames, secrets, maySendTo }: Guar
   };
   const [stopRedirects] = await Promise.all([checkRedirects(page, mayFollow), page.route('**/*', checkRequest)]);
   return {
-    allowNavigation: () => {
+    allowNavigation: async () => {
+      if (guarded.size > 0) await page.evaluate(waitInPage, PENDING_TIMERS_MS).catch(() => undefined);
       guarded.clear();
     },
     hasBlockedForm: () => hasBlockedForm,
@@ -92,6 +93,15 @@ export async function guardPage(page: Page, { frames, secrets, maySendTo }: Guar
       await Promise.all([stopRedirects(), page.unroute('**/*', checkRequest).catch(() => undefined)]);
     },
   };
+}
+
+/** How long short timers of the page may run before its navigation is allowed, in milliseconds: what they start is still held. */
+const PENDING_TIMERS_MS = 30;
+
+function waitInPage(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 }
 
 /** Everything in a request that its recipient can read a secret from. */
