@@ -116,7 +116,7 @@ export function asksToAcceptTerms(frames: readonly FrameSnapshot[]): boolean {
 export function canPostpone(frames: readonly FrameSnapshot[]): boolean {
   return frames
     .flatMap((frame) => pressableButtons(frame))
-    .some(({ text }) => text.length <= MAX_POSTPONE_TEXT && LATER.test(normalize(text)));
+    .some(({ text }) => text.length <= MAX_POSTPONE_TEXT && isPostponeText(normalize(text)));
 }
 
 /** Buttons on the page of a mailed link: they keep link scanners from signing in. */

@@ -28,9 +28,9 @@ export function findSubmit(cluster: Cluster, weights: SubmitWeights = SUBMIT_WEI
   const inside = (formIndex >= 0 ? inForm : all).filter(within);
   // Beside a code, such a button sends another one.
   const takesCode = cluster.controls.some(({ meaning }) => meaning === 'code');
-  const sending = inside.filter(
-    (each) => !takesCode && each.order > cluster.last && SENDS_LINK_OR_CODE.test(buttonWords(each)),
-  );
+  const sending = takesCode
+    ? []
+    : inside.filter((each) => each.order > cluster.last && SENDS_LINK_OR_CODE.test(buttonWords(each)));
   const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
   return (
     bestOf(inside, cluster, 'in the form, after the fields', weights) ??

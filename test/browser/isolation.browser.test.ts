@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLines } from './running-processes.ts';
 import type { ForkedService } from './service-as-user.ts';
 import { namespacesAllowed, SERVICE_USERS, startServiceAsUser } from './service-as-user.ts';
 import { eventually } from './service-under-test.ts';
@@ -56,9 +57,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
   });
 
   it('keeps Chromium’s own sandbox, unless it runs as root', async () => {
-    const lines = await Promise.all(
-      (await readdir('/proc')).map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-    );
+    const lines = await commandLines();
     const browsers = lines.filter(
       (line) => line.includes(`--user-data-dir=${service.workDir}`) && !line.includes('--type='),
     );
@@ -202,10 +201,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     await service.kernel.browsers.process.spawn(session.session_id, { command: 'sleep', args: ['4712'], cwd: '/' });
     await service.kernel.browsers.deleteByID(session.session_id);
     expect(await readdir(path.join(service.workDir, 'sessions'))).toHaveLength(2);
-    const lines2 = await Promise.all(
-      (await readdir('/proc')).map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-    );
-    expect(lines2).not.toContain('sleep\x004712\0');
+    expect(await commandLines()).not.toContain('sleep\x004712\0');
   });
 
   it('ends with a killed service, and the next one cleans up', async () => {
@@ -214,10 +210,8 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     await dying.kernel.browsers.process.spawn(session.session_id, { command: 'setsid', args: ['sleep', '4713'] });
     await dying.kernel.browsers.process.exec(session.session_id, { command: 'chmod', args: ['000', '/tmp'] });
     dying.child.kill('SIGKILL');
-    const lines = async (): Promise<string[]> =>
-      Promise.all((await readdir('/proc')).map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
     await eventually(async () => {
-      const left = await lines();
+      const left = await commandLines();
       expect(left).not.toContain('sleep\x004713\0');
       expect(left.filter((line) => line.includes(dying.workDir))).toEqual([]);
     });

@@ -17,6 +17,11 @@ export async function processesWith(text: string): Promise<RunningProcess[]> {
   return running.filter(({ commandLine }) => commandLine.includes(text));
 }
 
+/** The command lines of all processes. */
+export async function commandLines(): Promise<string[]> {
+  return (await processesWith('')).map(({ commandLine }) => commandLine);
+}
+
 /**
  * Process id of the only browser below a folder. It need not be the lowest there: ids wrap around, in a run of all tests
  * more than once.

@@ -26,7 +26,7 @@ export async function findPageWidget(page: Page, target: LoginTarget): Promise<P
 }
 
 async function factsOf(frame: Frame): Promise<WidgetFacts | null> {
-  const json = await evaluateInTime(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
+  const json = await evaluateWithTimeout(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
   try {
     return WidgetFacts.parse(JSON.parse(z.string().parse(json)));
   } catch {
@@ -85,11 +85,11 @@ const ANSWER_SCRIPT = String.raw`({ names, key, token }) => {
 export async function answerWidget({ widget, frame }: PageWidget, token: string): Promise<boolean> {
   const names = ANSWER_FIELDS[widget.type];
   const input = JSON.stringify({ names, key: widget.siteKey, token });
-  return (await evaluateInTime(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${input})`))) === true;
+  return (await evaluateWithTimeout(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${input})`))) === true;
 }
 
 /** Null after a timeout or an error, which is dropped because it may quote the token. */
-function evaluateInTime<Result>(work: Promise<Result>): Promise<Result | null> {
+function evaluateWithTimeout<Result>(work: Promise<Result>): Promise<Result | null> {
   return withTimeout(
     work.catch(() => null),
     DOCUMENT_TIMEOUT_MS,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnterInput, EnterOutcome, LoginTarget } from '../../../contract/activities.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import type { Frame, Page } from 'playwright-core';
@@ -9,29 +8,23 @@ import { observeCaptcha } from '../captcha/solve.ts';
 import { credentialFactsForPage } from '../credentials/attached-credential.ts';
 import type { LoginDeps } from '../deps.ts';
 import { isSecret, openValues, type OpenedValue } from '../credentials/entry-values.ts';
-import { bringToFront, fillField, waitForPendingNavigation } from './fill-field.ts';
-import { isRendered } from './page-functions.ts';
+import { bringToFront, fillField } from './fill-field.ts';
+import { hasSubmittedItself, isHeld } from './own-submit.ts';
 import { guardPage, type PageGuard } from './page-guard.ts';
 import type { Passkeys } from '../credentials/passkeys.ts';
 import { type Alerts, recordAlerts } from '../session/alerts.ts';
 import { confineNavigation, closeForeignWindows, trustNewWindows } from '../session/windows.ts';
-import {
-  resolveFrame,
-  type ElementPath,
-  type PageInput,
-  blurLoneField,
-  pressSubmit,
-  selectChoice,
-  checkBoxes,
-} from './page-input.ts';
+import { resolveFrame, type PageInput, blurLoneField, pressSubmit, selectChoice, checkBoxes } from './page-input.ts';
 import {
   countVisibleInputs,
   markFilledFields,
   readAfterEntering,
+  showsOldError,
   type AnswerKind,
+  type PageBefore,
 } from '../reading/read-after-entering.ts';
 import { readPage } from '../reading/read-page.ts';
-import { hasRequestsInFlight, waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
+import { waitForRequestsToSettle, requestsInFlight } from '../reading/traffic.ts';
 import { targetIdOf } from '../session/cdp-session.ts';
 import { addPendingValues, passkeyToTypedValue } from '../credentials/pending-credential.ts';
 import { recordTypedSecrets, requestSpellings, secretSpellings } from './typed-secrets.ts';
@@ -93,7 +86,7 @@ async function enterGuarded(
   const origins: string[] = [];
   for (const value of values)
     origins.push(assertAllowedSite(deps, page, await resolveFrame(page, value.entry.field), value, target));
-  const [claimed, { website_error: error }] = await Promise.all([
+  const [claimed, { website_error: errorBefore }] = await Promise.all([
     typingLedger.claim({
       connectionId: target.connectionId,
       flowId,
@@ -126,7 +119,14 @@ async function enterGuarded(
   // The submission is no longer needed: pending values are stored separately.
   if (input.submissionId !== null) await submissions.destroy(input.submissionId);
   const urlBeforePress = page.url();
-  const inFlight = requestsInFlight(page);
+  const before: PageBefore = {
+    page,
+    url: urlBeforePress,
+    inputs,
+    inFlight: requestsInFlight(page),
+    error: errorBefore,
+    alerts: alerts.messages,
+  };
   if (answer.choice?.uses === 'new_passkey') await passkeys.allowCreation(target, input.sessionId);
   const press = async (): Promise<void> => {
     assertNotAbandoned(signal);
@@ -153,17 +153,10 @@ async function enterGuarded(
   if (pageGuard?.hasBlockedForm() === true) throw siteNotAllowed();
   if (answer.choice?.uses === 'passkey' || answer.choice?.uses === 'new_passkey')
     await waitForPasskeyNavigation(page, urlBeforePress);
-  const seen = await readAfterEntering(
-    deps,
-    target,
-    input.sessionId,
-    answerKind(answer),
-    { page, url: urlBeforePress, inputs, inFlight, error, alerts: alerts.messages },
-    signal,
-  );
+  const seen = await readAfterEntering(deps, target, input.sessionId, answerKind(answer), before, signal);
   // If the request that was blocked is the login itself, the form gets no response.
   if (pageGuard?.hasBlockedRequest() === true && asksForSameFields(seen, answer)) throw siteNotAllowed();
-  const reading = await markFilledFields(deps, input, withoutOldError(seen, answer, error));
+  const reading = await markFilledFields(deps, input, withoutOldError(seen, answer, before));
   const created = await passkeys.takeCreated(target, input.sessionId);
   const keptId = await addPendingValues(deps.store, input, typedId, created.map(passkeyToTypedValue));
   await typingLedger.advance(flowId, entryId, 'observed');
@@ -177,50 +170,6 @@ async function enterGuarded(
   };
 }
 
-/**
- * Many forms submit themselves on the last digit of a code: the button at that selector, or what has the focus, may then belong to
- * the next page or step.
- */
-async function hasSubmittedItself(
-  page: Page,
-  startUrl: string,
-  { entries, submit }: EnterInput['answer'],
-  hasSentCode: boolean,
-): Promise<boolean> {
-  const [first] = entries;
-  if (first === undefined || entries.some(isHeld)) return false;
-  const isShown = async ({ selector, frame }: ElementPath): Promise<boolean> =>
-    (await (await resolveFrame(page, { selector, frame })).$(selector))?.evaluate(isRendered) ?? false;
-  const hasGone = async (): Promise<boolean> => {
-    await waitForPendingNavigation(page.mainFrame());
-    return !(await isShown(first.field).catch(() => false));
-  };
-  // During the first round trip a navigation may begin that the last digit has started.
-  if ((await hasGone()) || (await hasGone())) return true;
-  if (page.url() === startUrl) return hasSentCode && (await hasAnsweredCode(page));
-  return submit !== null && !(await isShown(submit).catch(() => false));
-}
-
-/** How long a site may take to answer a code that its page has sent by itself, in milliseconds. */
-const OWN_SUBMIT_TIMEOUT_MS = 10_000;
-/** How long the page may take to show that answer, in milliseconds. */
-const SHOW_TIMEOUT_MS = 1_500;
-const POLL_INTERVAL_MS = 100;
-
-/** Whether the site has answered a code that the page has sent by itself. Some pages send what is typed only to check its form. */
-async function hasAnsweredCode(page: Page): Promise<boolean> {
-  const sentAt = Date.now();
-  let answeredAt = sentAt;
-  for (;;) {
-    const { kind, website_error: error } = await readPage(page);
-    if (kind !== 'form' || error !== null) return true;
-    const now = Date.now();
-    if (hasRequestsInFlight(page) && now < sentAt + OWN_SUBMIT_TIMEOUT_MS) answeredAt = now;
-    if (now > answeredAt + SHOW_TIMEOUT_MS) return false;
-    await sleep(POLL_INTERVAL_MS);
-  }
-}
-
 function answerKind({ entries, choice }: EnterInput['answer']): AnswerKind {
   if (entries.length > 0 || choice?.type === 'other' || choice?.uses === 'passkey') return 'login';
   return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'account' : 'method';
@@ -231,9 +180,9 @@ function asksForSameFields({ kind, fields }: PageReading, { entries }: EnterInpu
 }
 
 /** The reading of a step that asks for something else, without an error that was there before the answer. */
-function withoutOldError(reading: PageReading, answer: EnterInput['answer'], before: string | null): PageReading {
+function withoutOldError(reading: PageReading, answer: EnterInput['answer'], before: PageBefore): PageReading {
   const isNextStep = reading.kind === 'form' && !asksForSameFields(reading, answer);
-  return isNextStep && reading.website_error === before ? { ...reading, website_error: null } : reading;
+  return isNextStep && showsOldError(reading, before) ? { ...reading, website_error: null } : reading;
 }
 
 /** Whether the answer chooses a provider. That may be a company's own, on a site that no setting names. */
@@ -316,11 +265,6 @@ async function guardEntry(
     secrets,
     maySendTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
   });
-}
-
-/** True for a password, whose page is kept from navigating until the press; many forms submit themselves on the last digit of a code or PIN. */
-function isHeld({ field }: EnterInput['answer']['entries'][number]): boolean {
-  return field.type === 'password' && field.boxes === 1;
 }
 
 function hasNewerWindow(page: Page): boolean {

@@ -197,7 +197,7 @@ export async function countVisibleInputs(page: Page): Promise<number> {
 }
 
 /** True for an error that was there before the answer: a notice may stay for a while, also over the inside. */
-function showsOldError({ website_error: error }: PageReading, before: PageBefore | null): boolean {
+export function showsOldError({ website_error: error }: PageReading, before: PageBefore | null): boolean {
   return error !== null && error === before?.error;
 }
 
